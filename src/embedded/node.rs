@@ -135,9 +135,10 @@ impl Node {
     /// Returns the keys that are alive, in byte order: the locks. The resource is the key without
     /// the configured prefix, which is empty by default. The two keys by which clients know the age
     /// of the data are left out; [`get`](Self::get) and [`delete`](Self::delete) know them as
-    /// `redbolt:witness` and `redbolt:seen`, with the prefix in front. Marks are there for a while,
+    /// `redbolt:witness` and `redbolt:seen`, with the prefix in front. Hints are there for a while:
     /// `redbolt:wanted:` with a resource, where clients waited behind one that asked again and
-    /// again. Costs a copy of each key.
+    /// again, and `redbolt:next:` with a number and a resource, where they waited for long. Costs a
+    /// copy of each key.
     pub fn keys(&self) -> Vec<Vec<u8>> {
         let state = self.shared.lock();
         state.master.keys(DATABASE, Clock::now()).map(<[u8]>::to_vec).collect()

@@ -14,7 +14,7 @@ use crate::former::Former;
 use crate::link::Link;
 use crate::store::Store;
 use crate::strangers::Strangers;
-use crate::witness::{is_mark, is_witness};
+use crate::witness::{is_hint, is_witness};
 
 /// The most masters that a world has.
 pub(crate) const MASTERS_MAX: usize = 7;
@@ -99,7 +99,7 @@ impl Node {
         let strings = self
             .store
             .keys(0, self.clock.show(now))
-            .filter(|key| !is_witness(key) && !is_mark(key));
+            .filter(|key| !is_witness(key) && !is_hint(key));
         strings.count() + self.strangers.len()
     }
 

@@ -17,8 +17,8 @@ use crate::request::number;
 const WITNESS: &[u8] = b"redbolt:witness";
 const SEEN: &[u8] = b"redbolt:seen";
 
-/// The begin of the names of marks, behind the prefix.
-const MARK: &[u8] = b"redbolt:wanted:";
+/// The begins of the names of marks and tickets, behind the prefix.
+const HINTS: [&[u8]; 2] = [b"redbolt:wanted:", b"redbolt:next:"];
 
 const SCRIPTS: [Script; 3] = [LOOK, DECLARE_FRESH, RAISE_MAX_TTL];
 
@@ -27,9 +27,9 @@ pub(crate) fn is_witness(key: &[u8]) -> bool {
     key.ends_with(WITNESS) || key.ends_with(SEEN)
 }
 
-/// Returns whether a key is the mark of somebody who waits for long, and no lock.
-pub(crate) fn is_mark(key: &[u8]) -> bool {
-    key.windows(MARK.len()).any(|part| part == MARK)
+/// Returns whether a key is the mark or the ticket of somebody who waits for long, and no lock.
+pub(crate) fn is_hint(key: &[u8]) -> bool {
+    HINTS.iter().any(|hint| key.windows(hint.len()).any(|part| part == *hint))
 }
 
 /// A call of one of the scripts.

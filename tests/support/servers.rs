@@ -241,8 +241,9 @@ impl Node {
     /// for a while behind the one who left it, and expires.
     pub(crate) fn keys_but_marks(&self) -> Vec<Vec<u8>> {
         let mut keys = self.keys();
-        let is_mark = |key: &[u8]| key.starts_with(b"redbolt:wanted:");
-        keys.retain(|key| !is_mark(key) || self.pttl(key) == -1);
+        let hints: [&[u8]; 2] = [b"redbolt:wanted:", b"redbolt:next:"];
+        let is_hint = |key: &[u8]| hints.iter().any(|hint| key.starts_with(hint));
+        keys.retain(|key| !is_hint(key) || self.pttl(key) == -1);
         keys
     }
 

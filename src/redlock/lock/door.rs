@@ -1,12 +1,14 @@
 //! What a request has seen at the door of its resource, while it waits.
 
 mod peeks;
+pub(crate) mod ticket;
 pub(crate) mod turn;
 
 use core::mem;
 use core::time::Duration;
 
 use self::peeks::Peeks;
+use self::ticket::Ticket;
 use super::engines::Engines;
 use super::listeners::Listening;
 use super::runs::{ask_every, place};
@@ -90,6 +92,8 @@ pub(crate) struct Door {
     has_knocked: bool,
     /// The nodes that granted the last attempt before the request knocked, and when that began.
     before_knock: (NodeSet, Instant),
+    /// Whether the request goes first when the owner of the token lets go.
+    ticket: Ticket,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
@@ -145,6 +149,24 @@ impl Door {
         self.has_knocked
     }
 
+    /// Returns the number of the ticket behind the token that was seen last.
+    pub(crate) fn ticket_number(&self) -> Option<u64> {
+        (self.same > 0).then_some(self.token)
+    }
+
+    /// Takes note of whether the last look has drawn the ticket, which lives for so long.
+    pub(crate) fn ticket_answered(&mut self, now: Instant, is_drawn: bool, life: Duration) {
+        self.ticket.answered(now, is_drawn, self.looked + life);
+    }
+
+    pub(crate) fn forget_ticket(&mut self) {
+        self.ticket = Ticket::Unknown;
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
     /// Returns the nodes that granted the last attempt before the last knock, and when that began.
     pub(crate) fn before_knock(&self) -> (NodeSet, Instant) {
         self.before_knock
@@ -187,7 +209,7 @@ impl Door {
         self.before_since = mem::replace(&mut self.since, now);
         (self.same, self.woken, self.has_marked) = (1, 0, false);
         // Its owner can be one who died at this door, and then nobody has the lock.
-        self.is_long = false;
+        (self.is_long, self.ticket) = (false, Ticket::Unknown);
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
         if self.runs == 0 && self.known.is_empty() {
             self.waits_since = now;

@@ -18,6 +18,7 @@ use core::time::Duration;
 
 use super::{Redlock, backoff};
 use crate::redlock::lock::door::Door;
+use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::lock::door::turn::{MOST_SHORT, Turn};
 use crate::time::Instant;
 
@@ -106,11 +107,13 @@ impl Redlock {
     /// Returns whether a request that could be called knocks. Where one other is known to contend,
     /// every second time it does not, which saves a round trip: two who were always called would
     /// keep the lock from all who knock. Nor does, every second time, one that has no turn among
-    /// few who take turns: a knock loses against their calls.
+    /// few who take turns: a knock loses against their calls. Where one goes first by a
+    /// [ticket](super::knock), nobody is called.
     fn knocks_instead(&mut self, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
         let is_one_of_two = !door.is_new() && door.company() == 1;
         let may_be_called = is_one_of_two || door.is_passed_over();
+        let may_be_called = may_be_called && door.ticket() == Ticket::Unknown;
         door.asks_one() && !(may_be_called && self.rng.bool())
     }
 }

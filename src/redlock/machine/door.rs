@@ -45,6 +45,7 @@ impl Redlock {
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
         }
+        let goes_first = self.goes_first(now, slot);
         let knocks = self.takes_knock(now, slot);
         let hashes = self.hashes(slot);
         // Each run tells that once, so all of them are asked.
@@ -52,6 +53,7 @@ impl Redlock {
         let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
         // No attempt begins after the wait, so a look must leave time for one.
         match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
+            Some(_) if goes_first => self.go_in(slot),
             Some(_) if knocks => self.knock(now, slot),
             Some((node, end)) => self.look_at_door(now, slot, node, end),
             None => {
@@ -167,9 +169,12 @@ impl Redlock {
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
         self.table.door_mut(slot).look(now, number, opts_in, is_long);
+        let request = DoorRequest { slot, number };
+        if is_long {
+            self.draw_ticket(now, request);
+        }
         let lock = &mut self.table[slot];
         lock.phase = Phase::AtDoor;
-        let request = DoorRequest { slot, number };
         let (node, scratch) = (&mut self.nodes[node], &mut self.scratch);
         let mut send = |request, encode: &dyn Fn(&mut BytesMut)| {
             scratch.clear();

@@ -11,7 +11,11 @@
 //! validity begins with its first `SET`, and a door that does not answer is hedged against.
 //!
 //! Where few others contend each knows whose turn it is, and a [call](super::call) goes to that
-//! one.
+//! one. Behind an owner that keeps the resource for long one of all has a [ticket], asks all nodes
+//! as soon as the owner lets go, and has the lock two round trips after that; the others knock a
+//! little later.
+
+mod ticket;
 
 use core::time::Duration;
 

@@ -154,6 +154,7 @@ impl Redlock {
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
         let mut is_called = false;
         for slot in self.table.listeners_of(id, key) {
+            self.judge_ticket(now, slot);
             if !self.wake(slot) {
                 continue;
             }
@@ -192,7 +193,11 @@ impl Redlock {
         // Whoever is refused now comes back soon: the resource has just been free.
         self.table[slot].retries = 0;
         let knocks = self.table.door(slot).is_some_and(Door::will_knock);
-        self.comes_at(now, slot, now, if knocks { Next::Knock } else { Next::Look });
+        let (next, lag) = match knocks {
+            true => (Next::Knock, self.lag(slot)),
+            false => (Next::Look, Duration::ZERO),
+        };
+        self.comes_at(now, slot, now + lag, next);
     }
 
     /// Lets a request look or knock soon after `at`, unless it does sooner anyway. The more others

@@ -155,6 +155,11 @@ impl Redlock {
                 self.request_answered(now, id, sent, request);
                 self.handle_ttl(now, id, door, Some(*millis));
             }
+            (Request::Ticket(door), _) => {
+                let vote = Vote::read(value)?;
+                self.request_answered(now, id, sent, request);
+                self.handle_ticket(now, door, Some(vote == Vote::Granted));
+            }
             (Request::OptIn | Request::Mark, Value::Simple(b"OK")) => {
                 self.request_answered(now, id, sent, request);
             }
@@ -295,6 +300,7 @@ impl Redlock {
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Ttl(request) => self.handle_ttl(now, id, request, None),
+            Request::Ticket(request) => self.handle_ticket(now, request, None),
             Request::OptIn if error.is_passing() => {}
             Request::OptIn => self.listen_no_more(now, id),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),

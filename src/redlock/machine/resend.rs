@@ -56,6 +56,7 @@ impl Redlock {
             Request::Set(_) => false,
             Request::Door(_)
             | Request::Ttl(_)
+            | Request::Ticket(_)
             | Request::OptIn
             | Request::Mark
             | Request::Wanted { .. }

@@ -181,6 +181,7 @@ impl Redlock {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Door(request) => self.handle_door(now, id, request, None),
                 Request::Ttl(request) => self.handle_ttl(now, id, request, None),
+                Request::Ticket(request) => self.handle_ticket(now, request, None),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_)

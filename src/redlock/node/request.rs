@@ -28,6 +28,8 @@ pub(crate) enum Request {
     Door(DoorRequest),
     /// A question for the ttl of that key.
     Ttl(DoorRequest),
+    /// A request for the ticket of the one who goes first there.
+    Ticket(DoorRequest),
     /// The wish to be told what happens to the key that the next request reads.
     OptIn,
     /// The mark of a request that waits while locks of one engine follow one another.
@@ -73,6 +75,7 @@ impl Request {
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Door(_)
             | Self::Ttl(_)
+            | Self::Ticket(_)
             | Self::OptIn
             | Self::Mark
             | Self::Wanted { .. }

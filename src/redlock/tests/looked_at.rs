@@ -166,6 +166,11 @@ pub(super) fn is_unseen(words: &[String]) -> bool {
     is_hello(words) || is_probe(words)
 }
 
+/// Returns whether this command draws a ticket.
+pub(super) fn is_ticket(words: &[String]) -> bool {
+    words[0] == "SET" && words[1].starts_with("redbolt:next:")
+}
+
 /// Returns whether this command belongs to a look, or to the end of a handshake.
 pub(super) fn is_look(words: &[String]) -> bool {
     words[0] == "CONFIG" || words.get(1).is_some_and(|word| word == LOOK.text || word == LOOK.sha)

@@ -5,7 +5,7 @@ mod hand_overs;
 mod turns;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::mem;
 
 use super::*;
@@ -33,6 +33,8 @@ struct Key {
     told: Vec<usize>,
     /// Whether there is a mark of one who waits.
     is_wanted: bool,
+    /// The tickets that were drawn, and when they end.
+    tickets: HashMap<String, Instant>,
 }
 
 struct Together {
@@ -62,6 +64,7 @@ impl Together {
             rig.masters.iter_mut().for_each(|master| master.tracks = true);
             rig.connect_all(5);
             rig.opens_doors = false;
+            rig.ticket = None;
             rig
         };
         let engines: Vec<_> = (0..engines).map(rig).collect();
@@ -71,6 +74,7 @@ impl Together {
                 ends: Instant::ZERO,
                 told: Vec::new(),
                 is_wanted: false,
+                tickets: HashMap::new(),
             }),
             now: engines[0].now,
             rng: fastrand::Rng::with_seed(seed),
@@ -201,6 +205,15 @@ impl Together {
             ["PTTL", "r"] if key.owner.is_none() => return ":-2".to_owned(),
             ["PTTL", "r"] => return format!(":{}", (key.ends - self.now).as_millis()),
             ["EVALSHA", "release", "1", "r", token] if is_owner(token) => key.owner = None,
+            ["SET", ticket, "ticket:", .., "NX", "PX", life] => {
+                let life = ms(life.parse().expect("a number"));
+                let is_gone = key.tickets.get(ticket).is_some_and(|ends| self.now < *ends);
+                if is_gone {
+                    return "$-1".to_owned();
+                }
+                key.tickets.insert(ticket.to_owned(), self.now + life);
+                return "+OK".to_owned();
+            }
             ["SET", "redbolt:wanted:r", ..] => {
                 key.is_wanted = true;
                 return "+OK".to_owned();

@@ -19,6 +19,7 @@ pub(super) mod rights;
 pub(super) mod script;
 pub(super) mod server_error;
 pub(super) mod testimony;
+pub(super) mod ticket;
 pub(super) mod tracking;
 pub(super) mod witness;
 #[cfg(feature = "net")]

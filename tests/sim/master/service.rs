@@ -19,7 +19,7 @@ use crate::strangers::NO_STRING;
 use crate::thrift::Use;
 use crate::trace::Trace;
 use crate::tracking;
-use crate::witness::{Call, is_mark, is_witness};
+use crate::witness::{Call, is_hint, is_witness};
 
 impl Node {
     /// Executes the requests that have arrived, beginning with any of the connections.
@@ -101,9 +101,9 @@ impl Node {
         let Leaving { offered_at, sent_at } = leaving;
         let start = self.out.len();
         let look = Call::read(words);
-        let is_aside = matches!(Named::read(words).keys, [key] if is_mark(key));
+        let is_aside = matches!(Named::read(words).keys, [key] if is_hint(key));
         if look.is_some() || is_try(words) || is_aside {
-            // The keys of the witness and marks are no locks, and a try touches none.
+            // The keys of the witness and hints are no locks, and a try touches none.
             self.reply(now, link, words, look);
             return self.told_time(now, link, start, offered_at);
         }

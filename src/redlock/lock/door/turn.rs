@@ -130,6 +130,16 @@ impl Door {
         true
     }
 
+    /// Lets the request go first, if it has the ticket and has not gone first in vain just now: a
+    /// node that lies makes nobody ask all nodes all the time.
+    pub(crate) fn go_first(&mut self, now: Instant, rest: Duration) -> bool {
+        let goes_first = self.ticket.goes_first(now) && now >= self.call_at;
+        if goes_first {
+            self.call_at = now + rest;
+        }
+        goes_first
+    }
+
     /// Returns the longest pause before the next look; `usual` for a request whose engine has not
     /// had the lock lately.
     ///

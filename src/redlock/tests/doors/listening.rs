@@ -1,8 +1,8 @@
 //! Listening: who waits for long is told when the resource may be free, and comes again without it.
 //!
-//! Here is who is told and who wakes. `knocks` and `calls` have what those do who are told, and
-//! `peeks` what they do meanwhile; `silent` has nodes that do not do what they should, `floods`
-//! those that do too much, and `far` nodes that are far away.
+//! Here is who is told and who wakes. `knocks`, `calls` and `tickets` have what those do who are
+//! told, and `peeks` what they do meanwhile; `silent` has nodes that do not do what they should,
+//! `floods` those that do too much, and `far` nodes that are far away.
 
 mod calls;
 mod far;
@@ -10,6 +10,7 @@ mod floods;
 mod knocks;
 mod peeks;
 mod silent;
+mod tickets;
 
 use super::*;
 

@@ -87,15 +87,16 @@ fn hand_overs(mut together: Together, end: End) -> Vec<HandOver> {
     hand_overs
 }
 
-/// The release, the news of it, the knock, and the votes of the others. Without knocks the longest
-/// of these hand-overs took 7.7 round trips, and 690 commands.
+/// The release, the news of it, and the votes for the one who has the ticket. With knocks alone the
+/// medians were up to 2.8 round trips and 112 commands, and without these the longest hand-over
+/// took 7.7 round trips and 690 commands.
 #[test]
-fn the_next_of_many_has_the_lock_of_a_long_owner_within_three_round_trips() {
+fn the_next_of_many_has_the_lock_of_a_long_owner_after_two_round_trips() {
     for waiters in [1, 2, 5, 10, 30, 100] {
         let found = Found::of(waiters, End::Release);
-        assert!(found.median <= 3.0 && found.longest <= 4.0, "{found:.1?}");
-        // Five for the release, five for the next owner, a knock of each, and a look of some.
-        assert!(found.commands <= 20 + waiters, "{found:.1?}");
+        assert!(found.median <= 2.5 && found.longest <= 4.0, "{found:.1?}");
+        // Five for the release, five for the next owner, and a few looks and knocks.
+        assert!(found.commands <= 20, "{found:.1?}");
     }
 }
 

@@ -1,0 +1,155 @@
+//! Tickets: of all who are told that a long owner may be gone, one asks all nodes at once.
+
+use super::*;
+
+const DRAWN: Option<&str> = Some("+OK");
+const GONE: Option<&str> = Some("$-1");
+
+/// Creates five nodes that answer all who draw a ticket like this.
+fn answering(ticket: Option<&'static str>) -> Rig {
+    let mut rig = telling();
+    rig.ticket = ticket;
+    rig
+}
+
+impl Rig {
+    /// Lets a request listen on, and its peeks find that the owner is there.
+    fn listens_on(&mut self, time: Duration) {
+        let until = self.now + time;
+        while self.now < until {
+            self.advance(ms(10).min(until - self.now));
+            for index in (0..5).filter(|index| self.has_output(*index)).collect::<Vec<_>>() {
+                assert_eq!(self.sent(index), ["GETRANGE r 0 39"]);
+                self.reply(index, &token(0));
+            }
+        }
+    }
+
+    /// Lets the one request look, and listen anew.
+    fn listens_at_once(&mut self) -> usize {
+        let (door, opts_in) = self.long_look();
+        assert!(opts_in);
+        self.reply(door, &token(0));
+        self.reply(door, ":60000");
+        door
+    }
+
+    /// Returns how many nodes were asked for the lock.
+    fn asked(&mut self) -> usize {
+        let is_asked = |sent: &String| sent.starts_with("SET r ");
+        (0..5).filter(|index| self.sent(*index).iter().any(is_asked)).count()
+    }
+}
+
+#[test]
+fn who_has_the_ticket_asks_all_nodes_as_soon_as_it_is_told() {
+    let mut rig = answering(DRAWN);
+    let lock = rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+    assert_eq!(rig.asked(), 5);
+    (0..5).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+#[test]
+fn who_goes_first_in_vain_looks_again_and_goes_first_again() {
+    let mut rig = answering(DRAWN);
+    let lock = rig.refused(LONG_WAIT);
+    let mut door = rig.listens(60_000);
+    // Whoever extends the lock writes the key. The node has the ticket already.
+    rig.ticket = GONE;
+    for _ in 0..2 {
+        assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+        assert_eq!(rig.asked(), 5);
+        (0..5).for_each(|index| rig.reply(index, "$-1"));
+        door = rig.listens_at_once();
+        rig.listens_on(ms(1_000));
+    }
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
+/// A node can say so to all who wait, and tell them again and again.
+#[test]
+fn who_is_told_again_and_again_goes_first_now_and_then() {
+    let mut rig = answering(DRAWN);
+    let lock = rig.refused(LONG_WAIT);
+    let mut door = rig.listens(60_000);
+    let (since, mut tries) = (rig.now, 0);
+    while rig.now - since < ms(2_000) {
+        rig.looks_after(door, &touched("r"));
+        let asked: Vec<_> = (0..5).filter(|index| !rig.sent(*index).is_empty()).collect();
+        tries += usize::from(asked.len() == 5);
+        asked.iter().for_each(|index| rig.reply(*index, "$-1"));
+        door = rig.listens_at_once();
+    }
+    // Once in `retry_max`, and knocks between.
+    assert!((2..=21).contains(&tries), "{tries} in two seconds");
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+}
+
+/// The one who goes first can have given up.
+#[test]
+fn who_knows_that_somebody_goes_first_knocks_a_little_later() {
+    let mut rig = answering(GONE);
+    let lock = rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let lag = rig.looks_after(door, &touched("r"));
+    assert!((ms(4)..=ms(9)).contains(&lag), "{lag:?}");
+    let (door, _) = rig.knock();
+    rig.reply(door, "+OK");
+    (0..5).filter(|index| *index != door).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
+}
+
+/// Nobody else could draw a ticket that its owner drew again and again.
+#[test]
+fn a_ticket_ends_before_its_owner_looks_again() {
+    let mut rig = answering(DRAWN);
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    rig.listens_on(ms(7_000));
+    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+    rig.knocks_in_vain();
+}
+
+/// Whoever finds the key ended asks the door alone, and the others are told of that.
+#[test]
+fn the_end_of_the_key_makes_nobody_go_first_or_late() {
+    for ticket in [DRAWN, GONE] {
+        let mut rig = answering(ticket);
+        rig.refused(LONG_WAIT);
+        let door = rig.listens(3_000);
+        rig.listens_on(ms(2_998));
+        assert!(rig.looks_after(door, &touched("r")) <= ms(10));
+        rig.knocks_in_vain();
+    }
+}
+
+#[test]
+fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
+    let mut rig = answering(None);
+    rig.refused(LONG_WAIT);
+    let (mut doors, mut drawn_at) = (NodeSet::EMPTY, Vec::new());
+    while drawn_at.len() < 4 {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        for index in 0..5 {
+            for command in rig.sent(index) {
+                let reply = match command.split(' ').next() {
+                    Some("SET") => {
+                        assert!(command.ends_with(":r ticket: ticket: tick NX PX 7000"));
+                        drawn_at.push(index);
+                        "$-1".to_owned()
+                    }
+                    Some("PTTL") => {
+                        doors.insert(node(index));
+                        ":60000".to_owned()
+                    }
+                    _ => token(0),
+                };
+                rig.reply(index, &reply);
+            }
+        }
+    }
+    assert!(doors.len() > 1 && drawn_at.iter().all(|at| *at == drawn_at[0]), "{drawn_at:?}");
+}
