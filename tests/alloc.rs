@@ -118,7 +118,7 @@ impl Load {
 }
 
 fn assert_empty(cluster: &Cluster) {
-    assert!(cluster.iter().all(|node| node.keys_but_marks().is_empty()));
+    assert!(cluster.iter().all(|node| node.keys_but_hints().is_empty()));
 }
 
 #[test]

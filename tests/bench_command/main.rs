@@ -34,7 +34,7 @@ use support::{now, until};
 /// Marks of those who waited go by themselves.
 fn assert_no_keys(nodes: &[Node]) {
     for node in nodes {
-        let keys = node.keys_but_marks();
+        let keys = node.keys_but_hints();
         let first = keys.first().map(|key| String::from_utf8_lossy(key));
         assert!(keys.is_empty(), "{}: {} keys, such as {first:?}", node.addr(), keys.len());
     }

@@ -166,7 +166,7 @@ fn a_hundred_clients_take_turns_at_one_resource() {
         }
     });
     for node in cluster.iter() {
-        assert_eq!(node.keys_but_marks(), Vec::<Vec<u8>>::new());
+        assert_eq!(node.keys_but_hints(), Vec::<Vec<u8>>::new());
     }
 }
 

@@ -237,9 +237,9 @@ impl Node {
         keys
     }
 
-    /// Returns all [keys](Self::keys) but the marks of those who have waited for long: a mark stays
+    /// Returns all [keys](Self::keys) but the hints of those who have waited for long: a hint stays
     /// for a while behind the one who left it, and expires.
-    pub(crate) fn keys_but_marks(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn keys_but_hints(&self) -> Vec<Vec<u8>> {
         let mut keys = self.keys();
         let hints: [&[u8]; 2] = [b"redbolt:wanted:", b"redbolt:next:"];
         let is_hint = |key: &[u8]| hints.iter().any(|hint| key.starts_with(hint));

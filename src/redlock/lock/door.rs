@@ -92,8 +92,10 @@ pub(crate) struct Door {
     has_knocked: bool,
     /// The nodes that granted the last attempt before the request knocked, and when that began.
     before_knock: (NodeSet, Instant),
-    /// Whether the request goes first when the owner of the token lets go.
+    /// Whether the request goes first when the owner of the token lets go, and before when it does
+    /// not again.
     ticket: Ticket,
+    first_at: Instant,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
@@ -154,17 +156,12 @@ impl Door {
         (self.same > 0).then_some(self.token)
     }
 
-    /// Takes note of whether the last look has drawn the ticket, which lives for so long.
+    /// Takes note of whether the last look has drawn the ticket, which lives for so long. The look
+    /// can have shown another token meanwhile, at another node.
     pub(crate) fn ticket_answered(&mut self, now: Instant, is_drawn: bool, life: Duration) {
-        self.ticket.answered(now, is_drawn, self.looked + life);
-    }
-
-    pub(crate) fn forget_ticket(&mut self) {
-        self.ticket = Ticket::Unknown;
-    }
-
-    pub(crate) fn ticket(&self) -> Ticket {
-        self.ticket
+        if self.is_long {
+            self.ticket.answered(self.looked, now, is_drawn, life);
+        }
     }
 
     /// Returns the nodes that granted the last attempt before the last knock, and when that began.

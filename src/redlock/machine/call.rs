@@ -18,7 +18,6 @@ use core::time::Duration;
 
 use super::{Redlock, backoff};
 use crate::redlock::lock::door::Door;
-use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::lock::door::turn::{MOST_SHORT, Turn};
 use crate::time::Instant;
 
@@ -78,7 +77,7 @@ impl Redlock {
     /// not come.
     pub(super) fn call(&mut self, now: Instant, slot: u32) -> bool {
         let can_knock = self.can_knock(slot);
-        if can_knock && self.knocks_instead(slot) {
+        if can_knock && self.knocks_instead(now, slot) {
             return false;
         }
         let turn = self.turn(now, slot).filter(|turn| turn.has_come(now));
@@ -109,11 +108,11 @@ impl Redlock {
     /// keep the lock from all who knock. Nor does, every second time, one that has no turn among
     /// few who take turns: a knock loses against their calls. Where one goes first by a
     /// [ticket](super::knock), nobody is called.
-    fn knocks_instead(&mut self, slot: u32) -> bool {
+    fn knocks_instead(&mut self, now: Instant, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
         let is_one_of_two = !door.is_new() && door.company() == 1;
-        let may_be_called = is_one_of_two || door.is_passed_over();
-        let may_be_called = may_be_called && door.ticket() == Ticket::Unknown;
+        let goes_by_ticket = self.has_ticket(now, slot) || self.waits_behind(now, slot);
+        let may_be_called = !goes_by_ticket && (is_one_of_two || door.is_passed_over());
         door.asks_one() && !(may_be_called && self.rng.bool())
     }
 }

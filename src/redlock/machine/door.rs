@@ -45,7 +45,7 @@ impl Redlock {
         if self.table[slot].is_set() && self.takes_steps(now, slot) {
             return self.begin_steps(now, slot);
         }
-        let goes_first = self.goes_first(now, slot);
+        let goes_first = self.takes_first(now, slot);
         let knocks = self.takes_knock(now, slot);
         let hashes = self.hashes(slot);
         // Each run tells that once, so all of them are asked.

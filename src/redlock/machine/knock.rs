@@ -38,7 +38,8 @@ impl Redlock {
     /// Lets a request knock that was told that its resource may be free. Returns `false` for a
     /// request that looks instead.
     pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
-        let knocks = self.may_knock(now, slot);
+        // When the ticket was drawn the turn had come, as far as was known then.
+        let knocks = self.may_knock(now, slot) || self.has_ticket(now, slot);
         if knocks {
             self.knock_next(now, slot);
         }

@@ -28,7 +28,7 @@ use crate::redlock::wire::answer::Seen;
 use crate::time::Instant;
 
 /// The longest pause between two looks of a request that listens.
-const LONGEST: Duration = Duration::from_secs(10);
+pub(super) const LONGEST: Duration = Duration::from_secs(10);
 
 /// For how long the same owner has had the resource before a request listens, as a multiple of the
 /// longest usual pause.
@@ -194,7 +194,7 @@ impl Redlock {
         self.table[slot].retries = 0;
         let knocks = self.table.door(slot).is_some_and(Door::will_knock);
         let (next, lag) = match knocks {
-            true => (Next::Knock, self.lag(slot)),
+            true => (Next::Knock, self.lag(now, slot)),
             false => (Next::Look, Duration::ZERO),
         };
         self.comes_at(now, slot, now + lag, next);

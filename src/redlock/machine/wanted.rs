@@ -220,21 +220,22 @@ impl Redlock {
     }
 
     /// Sends a request about the key of a lock with this index to the voter with this place in its
-    /// order.
-    fn at_door(
+    /// order. Returns `false` where there is none.
+    pub(super) fn at_door(
         &mut self,
         now: Instant,
         (slot, index): (u32, usize),
         place: usize,
         request: Request,
         encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
-    ) {
+    ) -> bool {
         let voters = self.voters(now);
-        let Some(key) = self.table[slot].names().keys().nth(index) else { return };
-        let Some(id) = self.order.at(key, voters, place) else { return };
+        let Some(key) = self.table[slot].names().keys().nth(index) else { return false };
+        let Some(id) = self.order.at(key, voters, place) else { return false };
         let node = &mut self.nodes[id];
         self.scratch.clear();
         encode(node.native, &mut self.scratch, &self.config.prefix, key);
         node.send(&self.scratch, Expected { request, sent: now });
+        true
     }
 }

@@ -97,7 +97,7 @@ pub(crate) struct SetRequest {
     pub(crate) form: SetForm,
 }
 
-/// A request to read whose token stands at the door, or for how long yet.
+/// A request to read whose token stands at the door, or for how long yet, or for the ticket there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DoorRequest {
     /// The slot of the request that waits.

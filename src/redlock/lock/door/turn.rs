@@ -7,6 +7,7 @@
 use core::time::Duration;
 
 use super::Door;
+use super::ticket::Ticket;
 use crate::time::Instant;
 
 /// The most others among whom a request knows when its turn comes. Their number is counted a tenth
@@ -37,6 +38,10 @@ const MOST_LONG_OF_MANY: u32 = 16;
 const CALL_REST: u32 = 100;
 const CALLS_IN_VAIN: u32 = 8;
 const MOST_DOUBLINGS: u32 = 7;
+
+/// The shortest time until a request with a ticket goes first again, and how often that doubles.
+const FIRST_REST: Duration = Duration::from_millis(50);
+const MOST_FIRST: u32 = 6;
 
 /// The turn of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,12 +135,21 @@ impl Door {
         true
     }
 
-    /// Lets the request go first, if it has the ticket and has not gone first in vain just now: a
-    /// node that lies makes nobody ask all nodes all the time.
-    pub(crate) fn go_first(&mut self, now: Instant, rest: Duration) -> bool {
-        let goes_first = self.ticket.goes_first(now) && now >= self.call_at;
+    pub(crate) fn forget_ticket(&mut self) {
+        self.ticket = Ticket::Unknown;
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// Lets the request go first, if it has the ticket and has not gone first in vain just now. The
+    /// rest doubles with each push about one token: a node that lies makes nobody ask all nodes all
+    /// the time.
+    pub(crate) fn go_first(&mut self, now: Instant) -> bool {
+        let goes_first = self.ticket.goes_first(now) && now >= self.first_at;
         if goes_first {
-            self.call_at = now + rest;
+            self.first_at = now + FIRST_REST.saturating_mul(1 << self.woken.min(MOST_FIRST));
         }
         goes_first
     }

@@ -1,28 +1,33 @@
 //! Tickets: of all who wait for an owner that keeps the resource for long, one goes first.
 //!
-//! The ticket is a key behind the token of the owner, at the node where all look. One request can
-//! draw it, and the key ends by itself before that request looks again, so that another one can
+//! The ticket is a key behind the token of the owner, at the first voter of the order. One request
+//! can draw it, and the key ends by itself before that request looks again, so that another one can
 //! draw it then. When the node tells that the resource may be free, the request with the ticket
 //! asks all nodes at once, and has the lock two round trips after the release. The others know that
 //! somebody goes first. They knock a little later, for the case that nobody does any more: a
 //! hundred who knocked at once would take the processors from the one who is served.
 //!
-//! A ticket is a hint, and never a vote. Without the right to write one, and at a node that says
-//! nothing of it, all knock at once.
+//! A ticket is a hint, and never a vote. Without the right to write one, and where a node has said
+//! nothing of it for as long as a ticket lives, all knock at once.
 
 use core::time::Duration;
 
 use super::Redlock;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
-use crate::redlock::lock::door::ticket::Ticket;
+use crate::redlock::machine::listen::LONGEST;
 use crate::redlock::millis::Millis;
-use crate::redlock::node::request::{DoorRequest, Expected, Request};
+use crate::redlock::node::request::{DoorRequest, Request};
 use crate::redlock::wire::ticket;
 use crate::time::Instant;
 
-/// How long a ticket lives: not as long as a request listens at the least before it looks again.
+/// How long a ticket lives: not as long as a request with time enough listens before it looks
+/// again.
 const LIFE: Duration = Duration::from_secs(7);
+const _: () = assert!(LIFE.as_millis() < LONGEST.as_millis() / 4 * 3, "a ticket lives too long");
+
+/// Whoever waits for less than so many lives of a ticket draws none, and leaves none behind.
+const LIVES: u32 = 2;
 
 /// How many round trips are left to the one who goes first: one, and one that takes longer.
 const TRIPS: u32 = 2;
@@ -32,20 +37,18 @@ const LEAST_LAG: Duration = Duration::from_millis(4);
 
 impl Redlock {
     /// Wants to draw the ticket behind the token that was seen last, together with a look for long.
-    /// All who contend do so at the first voter of the order, wherever they look.
+    /// All who contend do so at one node, wherever they look.
     pub(in super::super) fn draw_ticket(&mut self, now: Instant, request: DoorRequest) {
         let DoorRequest { slot, .. } = request;
+        let has_time = self.table[slot].wait_until - now >= LIFE * LIVES;
         let number = self.table.door(slot).and_then(Door::ticket_number);
-        let Some(number) = number.filter(|_| self.may_knock(now, slot)) else { return };
-        let voters = self.voters(now);
-        let lock = &mut self.table[slot];
-        let key = lock.names().keys().next().unwrap_or_default();
-        let Some(node) = self.order.at(key, voters, 0) else { return };
-        self.scratch.clear();
-        ticket::draw(&mut self.scratch, &self.config.prefix, key, number, Millis::of(LIFE));
-        let expected = Expected { request: Request::Ticket(request), sent: now };
-        self.nodes[node].send(&self.scratch, expected);
-        lock.owed += 1;
+        let Some(number) = number.filter(|_| has_time && self.may_knock(now, slot)) else { return };
+        let ttl = Millis::of(LIFE);
+        let is_sent =
+            self.at_door(now, (slot, 0), 0, Request::Ticket(request), |_, out, prefix, key| {
+                ticket::draw(out, prefix, key, number, ttl);
+            });
+        self.table[slot].owed += u32::from(is_sent);
     }
 
     /// Handles what a node says of the ticket. `None` stands for an error, and for an answer that
@@ -67,10 +70,20 @@ impl Redlock {
         self.recycle(slot);
     }
 
-    /// Returns whether a request that was told asks all nodes at once.
-    pub(in super::super) fn goes_first(&mut self, now: Instant, slot: u32) -> bool {
+    /// Returns whether a request that was told asks all nodes at once. True once in a while.
+    pub(in super::super) fn takes_first(&mut self, now: Instant, slot: u32) -> bool {
         let is_told = self.table.door(slot).is_some_and(Door::will_knock);
-        is_told && self.table.door_mut(slot).go_first(now, self.config.retry_max)
+        is_told && self.table.door_mut(slot).go_first(now)
+    }
+
+    /// Returns whether a request goes first.
+    pub(in super::super) fn has_ticket(&self, now: Instant, slot: u32) -> bool {
+        self.table.door(slot).is_some_and(|door| door.ticket().goes_first(now))
+    }
+
+    /// Returns whether somebody else goes first.
+    pub(in super::super) fn waits_behind(&self, now: Instant, slot: u32) -> bool {
+        self.table.door(slot).is_some_and(|door| door.ticket().goes_behind(now))
     }
 
     /// Forgets the ticket of a request that is told about when the key ends by itself: somebody
@@ -84,8 +97,8 @@ impl Redlock {
 
     /// Returns for how long a request that was told leaves the resource to the one who goes first,
     /// if somebody does.
-    pub(in super::super) fn lag(&mut self, slot: u32) -> Duration {
-        if self.table.door(slot).map(Door::ticket) != Some(Ticket::Gone) {
+    pub(in super::super) fn lag(&mut self, now: Instant, slot: u32) -> Duration {
+        if !self.waits_behind(now, slot) {
             return Duration::ZERO;
         }
         let least = self.least_lag();
