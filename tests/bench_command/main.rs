@@ -31,7 +31,7 @@ use support::ports::Port;
 use support::servers::{Cluster, Node};
 use support::{now, until};
 
-/// Marks of those who waited go by themselves.
+/// Hints of those who waited go by themselves.
 fn assert_no_keys(nodes: &[Node]) {
     for node in nodes {
         let keys = node.keys_but_hints();

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 
 use super::{command, mark};
 use crate::redlock::millis::Millis;
-use crate::redlock::token::Token;
+use crate::redlock::token::{Token, hex};
 
 /// The begin of a ticket's name, behind the prefix of all keys.
 const NEXT: &[u8] = b"redbolt:next:";
@@ -18,13 +18,7 @@ const VALUE: Token = Token::from_bytes(*b"ticket: ticket: tick");
 /// Appends `SET prefix:next:number:resource value NX PX ttl`, where the `key` of the resource
 /// begins with the prefix.
 pub(crate) fn draw(out: &mut BytesMut, prefix: &[u8], key: &[u8], number: u64, ttl: Millis) {
-    let mut begin = [0; NEXT.len() + 17];
-    let (next, digits) = begin.split_at_mut(NEXT.len());
-    next.copy_from_slice(NEXT);
-    for (place, digit) in digits.iter_mut().take(16).enumerate() {
-        *digit = b"0123456789abcdef"[(number >> (60 - 4 * place)) as usize & 15];
-    }
-    digits[16] = b':';
+    let begin = [NEXT, hex(&number.to_be_bytes()).as_bytes(), b":"].concat();
     command::set(out, &mark::beside(prefix, &begin, key), &VALUE, ttl);
 }
 
