@@ -122,6 +122,12 @@ impl Door {
         self.is_new() || waited >= round
     }
 
+    /// Returns when the present owner lets go, if its turn is as long as others: `now` if it is
+    /// longer already.
+    pub(crate) fn expected_end(&self, now: Instant) -> Instant {
+        now.max(self.since + self.turn_length(now, now - self.waits_since))
+    }
+
     /// Calls the request to this turn. Returns `false` if it was called less than half a turn ago,
     /// or often in vain and not long ago, or is told again about one token: a node that tells all
     /// the time makes nobody ask all nodes all the time.

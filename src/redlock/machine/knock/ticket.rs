@@ -26,9 +26,6 @@ use crate::time::Instant;
 const LIFE: Duration = Duration::from_secs(7);
 const _: () = assert!(LIFE.as_millis() < LONGEST.as_millis() / 4 * 3, "a ticket lives too long");
 
-/// Whoever waits for less than so many lives of a ticket draws none, and leaves none behind.
-const LIVES: u32 = 2;
-
 /// How many round trips are left to the one who goes first: one, and one that takes longer.
 const TRIPS: u32 = 2;
 
@@ -37,13 +34,18 @@ const LEAST_LAG: Duration = Duration::from_millis(4);
 
 impl Redlock {
     /// Wants to draw the ticket behind the token that was seen last, together with a look for long.
-    /// All who contend do so at one node, wherever they look.
+    /// All who contend do so at one node, wherever they look. Whoever is not next draws none, and
+    /// will not knock behind this token.
     pub(in super::super) fn draw_ticket(&mut self, now: Instant, request: DoorRequest) {
         let DoorRequest { slot, .. } = request;
-        let has_time = self.table[slot].wait_until - now >= LIFE * LIVES;
-        let number = self.table.door(slot).and_then(Door::ticket_number);
-        let Some(number) = number.filter(|_| has_time && self.may_knock(now, slot)) else { return };
-        let ttl = Millis::of(LIFE);
+        let Some(door) = self.table.door(slot) else { return };
+        let Some(number) = door.ticket_number() else { return };
+        // A request that has given up leaves no ticket to be late behind.
+        let life = LIFE.min(self.table[slot].wait_until - now);
+        if life < LEAST_LAG || !self.may_knock(door.expected_end(now), slot) {
+            return;
+        }
+        let ttl = Millis::of(life);
         let is_sent =
             self.at_door(now, (slot, 0), 0, Request::Ticket(request), |_, out, prefix, key| {
                 ticket::draw(out, prefix, key, number, ttl);

@@ -97,6 +97,7 @@ fn the_next_of_many_has_the_lock_of_a_long_owner_after_two_round_trips() {
         assert!(found.median <= 2.5 && found.longest <= 4.0, "{found:.1?}");
         // Five for the release, five for the next owner, and a few looks and knocks.
         assert!(found.commands <= 20, "{found:.1?}");
+        assert!(found.waiting <= 2.0 + 1.2 * waiters as f64, "{found:.1?}");
     }
 }
 
@@ -121,5 +122,33 @@ fn nobody_knocks_where_an_attempt_has_little_time() {
         together.options = AcquireOptions::new().node_timeout(Duration::from_micros(1_800));
         let found = hand_overs(together, End::Release);
         assert!(found[0].took <= 4.0, "{:.1} round trips", found[0].took);
+    }
+}
+
+/// A node can lose a key, and an owner need not have had that one. Each of those who wait learns
+/// from an attempt of its own that the owner is elsewhere.
+#[test]
+fn a_door_without_the_key_of_the_owner_is_asked_in_vain_a_few_times() {
+    for waiters in [1, 2, 5, 10, 30, 100] {
+        let mut together = Together::new(waiters + 1, 0);
+        together.ask(0);
+        together.next();
+        for engine in 1..=waiters {
+            together.ask(engine);
+            together.pass(ms(1));
+        }
+        together.pass(ms(3_000));
+        let door = (0..5).max_by_key(|master| together.keys[*master].told.len()).expect("masters");
+        together.keys[door].owner = None;
+        together.tell(door);
+        let before = together.commands;
+        assert!(together.pass(ms(1_000)).is_empty(), "the owner has the lock");
+        let asked = together.commands - before;
+        println!("{waiters} waiters: {asked} commands");
+        assert!(asked <= 10 + 30 * waiters, "{waiters} waiters: {asked} commands");
+        let before = together.commands;
+        assert!(together.pass(ms(1_000)).is_empty());
+        let waiting = (together.commands - before) as f64 / 5.0;
+        assert!(waiting <= 0.25 * waiters as f64, "{waiters} waiters: {waiting} commands a second");
     }
 }

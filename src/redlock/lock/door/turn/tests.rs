@@ -101,3 +101,13 @@ fn nobody_knows_its_turn_among_many_or_before_it_has_had_one() {
     assert!(turn.has_come(after(50)));
     assert_eq!(turn.lasts, Duration::from_millis(25), "two turns have gone in 50 ms");
 }
+
+#[test]
+fn an_owner_has_a_turn_as_long_as_those_before() {
+    let mut door = Door::default();
+    door.await_turn(NOW, Engines::SOMEBODY, Duration::from_millis(3_000));
+    door.saw(after(10), token('a', '1').as_bytes());
+    assert_eq!(door.expected_end(after(400)), after(3_010));
+    door.saw(after(5_000), token('a', '1').as_bytes());
+    assert_eq!(door.expected_end(after(5_000)), after(5_000), "this turn is longer");
+}

@@ -58,6 +58,11 @@ impl Rig {
         }
     }
 
+    /// Returns what was sent, and where.
+    fn all_sent(&mut self) -> Vec<(usize, String)> {
+        (0..5).flat_map(|index| self.sent(index).into_iter().map(move |c| (index, c))).collect()
+    }
+
     /// Returns how many nodes were asked for the lock.
     fn asked(&mut self) -> usize {
         let is_asked = |sent: &String| sent.starts_with("SET r ");
@@ -149,14 +154,43 @@ fn the_end_of_the_key_makes_nobody_go_first_or_late() {
     }
 }
 
-/// Whoever is to come again soon, with another request, would be late behind its own ticket.
+/// The door has mostly refused the knock because of the next owner.
 #[test]
-fn who_has_little_time_left_draws_no_ticket() {
+fn who_has_knocked_in_vain_draws_no_ticket_behind_the_token_before() {
     let mut rig = answering(GONE);
-    rig.refused(ms(10_000));
+    rig.refused(LONG_WAIT);
     let door = rig.listens(60_000);
-    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+    rig.ticket = None;
+    rig.looks_after(door, &touched("r"));
     rig.knocks_in_vain();
+    let (_, opts_in) = rig.long_look();
+    assert!(opts_in, "with nothing else");
+}
+
+/// Whoever comes again soon, with another request, would be late behind its own ticket.
+#[test]
+fn a_ticket_ends_with_the_wait_of_its_owner() {
+    let mut drawn = 0;
+    for wait in (400..700).chain([5_000]).map(ms) {
+        let mut rig = answering(None);
+        let ends = rig.now + wait;
+        rig.refused(wait);
+        while rig.events().is_empty() {
+            rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
+            for (index, command) in rig.all_sent() {
+                if let Some((_, life)) = command.rsplit_once("tick NX PX ") {
+                    let (life, left) = (ms(life.parse().expect("a number")), ends - rig.now);
+                    assert!(life >= ms(4) && life <= left && left < life + ms(1), "{command}");
+                    drawn += 1;
+                }
+                rig.reply(
+                    index,
+                    &if command.starts_with("SET r ") { "$-1".to_owned() } else { token(0) },
+                );
+            }
+        }
+    }
+    assert!(drawn > 100, "{drawn} tickets");
 }
 
 #[test]
@@ -180,22 +214,20 @@ fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
     let (mut doors, mut drawn_at) = (NodeSet::EMPTY, Vec::new());
     while drawn_at.len() < 4 {
         rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
-        for index in 0..5 {
-            for command in rig.sent(index) {
-                let reply = match command.split(' ').next() {
-                    Some("SET") => {
-                        assert!(command.ends_with(":r ticket: ticket: tick NX PX 7000"));
-                        drawn_at.push(index);
-                        "$-1".to_owned()
-                    }
-                    Some("PTTL") => {
-                        doors.insert(node(index));
-                        ":60000".to_owned()
-                    }
-                    _ => token(0),
-                };
-                rig.reply(index, &reply);
-            }
+        for (index, command) in rig.all_sent() {
+            let reply = match command.split(' ').next() {
+                Some("SET") => {
+                    assert!(command.ends_with(":r ticket: ticket: tick NX PX 7000"));
+                    drawn_at.push(index);
+                    "$-1".to_owned()
+                }
+                Some("PTTL") => {
+                    doors.insert(node(index));
+                    ":60000".to_owned()
+                }
+                _ => token(0),
+            };
+            rig.reply(index, &reply);
         }
     }
     assert!(doors.len() > 1 && drawn_at.iter().all(|at| *at == drawn_at[0]), "{drawn_at:?}");
