@@ -151,17 +151,14 @@ impl Door {
         self.has_knocked
     }
 
-    /// Returns the number of the ticket behind the token that was seen last.
-    pub(crate) fn ticket_number(&self) -> Option<u64> {
-        (self.same > 0).then_some(self.token)
+    /// Returns the number of the last look.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
-    /// Takes note of whether the last look has drawn the ticket, which lives for so long. The look
-    /// can have shown another token meanwhile, at another node.
-    pub(crate) fn ticket_answered(&mut self, now: Instant, is_drawn: bool, life: Duration) {
-        if self.is_long {
-            self.ticket.answered(self.looked, now, is_drawn, life);
-        }
+    /// Returns the number of the ticket behind the token that was seen last.
+    pub(crate) fn ticket_number(&self) -> u64 {
+        self.token
     }
 
     /// Returns the nodes that granted the last attempt before the last knock, and when that began.

@@ -168,13 +168,8 @@ impl Redlock {
         let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
-        // Whoever has knocked in vain has mostly lost to the next owner.
-        let is_same = self.table.door(slot).is_some_and(|door| !door.has_knocked());
         self.table.door_mut(slot).look(now, number, opts_in, is_long);
         let request = DoorRequest { slot, number };
-        if is_long && is_same {
-            self.draw_ticket(now, request);
-        }
         let lock = &mut self.table[slot];
         lock.phase = Phase::AtDoor;
         let (node, scratch) = (&mut self.nodes[node], &mut self.scratch);
@@ -246,7 +241,10 @@ impl Redlock {
         self.listen(id, slot);
         self.leave_mark(now, slot);
         match self.next_look(now, slot) {
-            Some(retry_at) => self.back_off(now, slot, retry_at),
+            Some(retry_at) => {
+                self.draw_ticket(now, slot);
+                self.back_off(now, slot, retry_at);
+            }
             None => {
                 let mut refused = self.table[slot].votes.refused();
                 refused.insert(id);

@@ -55,6 +55,7 @@ impl Redlock {
         let voters = self.fit_quorum(now, voters);
         let proposal = self.propose(now, slot);
         self.table.expect_draws(slot).begin(now, proposal);
+        self.leave_no_spare(slot);
         self.ask_voters(now, slot, voters, Intent::Fenced);
     }
 

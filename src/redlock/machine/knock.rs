@@ -38,7 +38,7 @@ impl Redlock {
     /// Lets a request knock that was told that its resource may be free. Returns `false` for a
     /// request that looks instead.
     pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
-        // When the ticket was drawn the turn had come, as far as was known then.
+        // The ticket was drawn for the expected end of the owner, who can let go earlier.
         let knocks = self.may_knock(now, slot) || self.has_ticket(now, slot);
         if knocks {
             self.knock_next(now, slot);
@@ -58,10 +58,15 @@ impl Redlock {
         if self.table.door(slot).is_none() {
             return false;
         }
-        let door = self.table.door_mut(slot);
-        if door.take_knock() {
+        let is_told = self.table.door_mut(slot).take_knock();
+        if !self.can_knock(slot) {
+            // A knock is a plain attempt, whatever is known of the resource.
+            return false;
+        }
+        if is_told {
             return true;
         }
+        let Some(door) = self.table.door(slot) else { return false };
         // A look follows on a knock in vain.
         let ends = door.listening().filter(|_| !door.has_knocked()).and_then(|heard| heard.ends);
         ends.is_some_and(|ends| ends <= now) && self.may_knock(now, slot)

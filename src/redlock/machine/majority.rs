@@ -39,14 +39,20 @@ impl Redlock {
     /// nodes of the lock.
     #[inline]
     pub(super) fn first_asked(&mut self, now: Instant, slot: u32, voters: NodeSet) -> NodeSet {
-        let round = &mut self.table[slot].round;
-        (round.spare, round.late) = (NodeSet::EMPTY, NodeSet::EMPTY);
+        self.leave_no_spare(slot);
         if self.ask_of(slot) == Ask::All || voters.is_empty() {
             return voters;
         }
         let asked = self.first_of_order(slot, voters);
         self.leave_spare(now, slot, voters, asked);
         asked
+    }
+
+    /// An attempt asks all nodes at first, or has not begun: there are no spare nodes.
+    #[inline]
+    pub(super) fn leave_no_spare(&mut self, slot: u32) {
+        let round = &mut self.table[slot].round;
+        (round.spare, round.late) = (NodeSet::EMPTY, NodeSet::EMPTY);
     }
 
     /// Makes all nodes that may vote and are not `asked` the spare nodes of a lock.

@@ -39,9 +39,9 @@ const CALL_REST: u32 = 100;
 const CALLS_IN_VAIN: u32 = 8;
 const MOST_DOUBLINGS: u32 = 7;
 
-/// The shortest time until a request with a ticket goes first again, and how often that doubles.
-const FIRST_REST: Duration = Duration::from_millis(50);
-const MOST_FIRST: u32 = 6;
+/// The shortest time until a request with a ticket goes first again: less than from one extension
+/// of an owner to the next, and ten commands a second where a node lies.
+const FIRST_REST: Duration = Duration::from_millis(500);
 
 /// The turn of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,8 +122,8 @@ impl Door {
         self.is_new() || waited >= round
     }
 
-    /// Returns when the present owner lets go, if its turn is as long as others: `now` if it is
-    /// longer already.
+    /// Returns when the present owner is expected to let go: after a turn as long as those of
+    /// others, or `now` where the owner has had the resource for longer.
     pub(crate) fn expected_end(&self, now: Instant) -> Instant {
         now.max(self.since + self.turn_length(now, now - self.waits_since))
     }
@@ -141,6 +141,19 @@ impl Door {
         true
     }
 
+    /// Returns whether the request listens behind a token of whose ticket it knows nothing.
+    pub(crate) fn wants_ticket(&self, now: Instant) -> bool {
+        let is_known = self.ticket.goes_first(now) || self.ticket.goes_behind(now);
+        self.listens_for_long() && !is_known
+    }
+
+    /// Takes note of whether the request has drawn the ticket that it wants since its last look.
+    pub(crate) fn ticket_answered(&mut self, now: Instant, is_drawn: bool, life: Duration) {
+        if self.is_long {
+            self.ticket.answered(self.looked, now, is_drawn, life);
+        }
+    }
+
     pub(crate) fn forget_ticket(&mut self) {
         self.ticket = Ticket::Unknown;
     }
@@ -149,13 +162,12 @@ impl Door {
         self.ticket
     }
 
-    /// Lets the request go first, if it has the ticket and has not gone first in vain just now. The
-    /// rest doubles with each push about one token: a node that lies makes nobody ask all nodes all
-    /// the time.
+    /// Lets the request go first, if it has the ticket and has not gone first in vain just now: a
+    /// node that tells all the time makes nobody ask all nodes all the time.
     pub(crate) fn go_first(&mut self, now: Instant) -> bool {
         let goes_first = self.ticket.goes_first(now) && now >= self.first_at;
         if goes_first {
-            self.first_at = now + FIRST_REST.saturating_mul(1 << self.woken.min(MOST_FIRST));
+            self.first_at = now + FIRST_REST;
         }
         goes_first
     }

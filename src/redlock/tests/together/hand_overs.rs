@@ -47,6 +47,8 @@ impl Found {
 enum End {
     /// With a release after three seconds.
     Release,
+    /// With a release after twelve seconds, in which the lock is extended each second.
+    Kept,
     /// Without one: they die, and the keys end by themselves.
     Death,
 }
@@ -63,16 +65,21 @@ fn hand_overs(mut together: Together, end: End) -> Vec<HandOver> {
     let mut hand_overs = Vec::new();
     for _ in 0..5 {
         let (since, before) = (together.now, together.commands);
+        let extensions = if let End::Kept = end { 9 } else { 0 };
+        for _ in 0..extensions {
+            assert!(together.pass(ms(1_000)).is_empty());
+            (0..5).for_each(|master| together.tell(master));
+        }
         assert!(together.pass(ms(3_000)).is_empty(), "nobody else has the lock meanwhile");
         let free = match end {
-            End::Release => together.now,
+            End::Release | End::Kept => together.now,
             End::Death => together.forget(owner, lock),
         };
         assert!(together.pass(free - together.now).is_empty());
         let held = (together.now - since).as_secs_f64();
         let waiting = (together.commands - before) as f64 / held / 5.0;
         let before = together.commands;
-        if let End::Release = end {
+        if let End::Release | End::Kept = end {
             together.release(owner, lock);
         }
         let (next, next_lock) = together.next();
@@ -96,6 +103,18 @@ fn the_next_of_many_has_the_lock_of_a_long_owner_after_two_round_trips() {
         let found = Found::of(waiters, End::Release);
         assert!(found.median <= 2.5 && found.longest <= 4.0, "{found:.1?}");
         // Five for the release, five for the next owner, and a few looks and knocks.
+        assert!(found.commands <= 20, "{found:.1?}");
+        assert!(found.waiting <= 2.0 + 1.2 * waiters as f64, "{found:.1?}");
+    }
+}
+
+/// Each extension makes all knock. Those who knew of no ticket behind that would knock at the
+/// release, too.
+#[test]
+fn the_next_of_many_has_the_lock_of_an_owner_who_keeps_it_alive_as_soon() {
+    for waiters in [1, 5, 30] {
+        let found = Found::of(waiters, End::Kept);
+        assert!(found.median <= 2.5 && found.longest <= 4.0, "{found:.1?}");
         assert!(found.commands <= 20, "{found:.1?}");
         assert!(found.waiting <= 2.0 + 1.2 * waiters as f64, "{found:.1?}");
     }

@@ -12,6 +12,18 @@ fn answering(ticket: Option<&'static str>) -> Rig {
     rig
 }
 
+/// What a node answers at `now` that has the key of the owner for an hour.
+fn of_owner(now: Instant, command: &str) -> String {
+    match command.split(' ').next() {
+        Some("SET" | "EVALSHA") => "$-1".to_owned(),
+        Some("PTTL") => {
+            let left = Instant::ZERO + Duration::from_secs(3_600) - now;
+            format!(":{}", left.as_millis())
+        }
+        _ => token(0),
+    }
+}
+
 impl Rig {
     /// Lets a request listen on, and its peeks find that the owner is there.
     fn listens_on(&mut self, time: Duration) {
@@ -34,26 +46,23 @@ impl Rig {
         door
     }
 
-    /// Lets a request draw a ticket at one node while it looks at another one. Returns the node
-    /// that it looks at, and the one with the ticket.
-    fn draws_while_it_looks_elsewhere(&mut self) -> (usize, usize) {
+    /// Lets time pass until a ticket is wanted, while the owner stays. Returns where it is wanted,
+    /// the command, and the nodes at which the request has looked for long.
+    fn until_ticket(&mut self) -> (usize, String, NodeSet) {
+        let mut doors = NodeSet::EMPTY;
         loop {
             self.until(|rig| (0..5).any(|index| rig.has_output(index)));
-            let sent = [0, 1, 2, 3, 4].map(|index| self.sent(index));
-            let at = |begin| sent.iter().position(|sent| sent.iter().any(|c| c.starts_with(begin)));
-            match (at("PTTL "), at("SET redbolt:next:")) {
-                (Some(door), Some(at)) if door != at => return (door, at),
-                _ => {}
+            let mut sent = self.all_sent();
+            if let Some(at) = sent.iter().position(|(_, c)| c.starts_with("SET redbolt:next:")) {
+                assert_eq!(sent.len(), 1, "{sent:?}");
+                let (index, command) = sent.remove(at);
+                return (index, command, doors);
             }
-            for (index, command) in (0..5).flat_map(|i| sent[i].iter().map(move |c| (i, c))) {
-                self.reply(
-                    index,
-                    &match command.split(' ').next() {
-                        Some("SET") => "$-1".to_owned(),
-                        Some("PTTL") => ":60000".to_owned(),
-                        _ => token(0),
-                    },
-                );
+            for (index, command) in sent {
+                if command.starts_with("PTTL") {
+                    doors.insert(node(index));
+                }
+                self.reply(index, &of_owner(self.now, &command));
             }
         }
     }
@@ -156,51 +165,136 @@ fn the_end_of_the_key_makes_nobody_go_first_or_late() {
 
 /// The door has mostly refused the knock because of the next owner.
 #[test]
-fn who_has_knocked_in_vain_draws_no_ticket_behind_the_token_before() {
-    let mut rig = answering(GONE);
-    rig.refused(LONG_WAIT);
-    let door = rig.listens(60_000);
-    rig.ticket = None;
-    rig.looks_after(door, &touched("r"));
-    rig.knocks_in_vain();
-    let (_, opts_in) = rig.long_look();
-    assert!(opts_in, "with nothing else");
+fn a_ticket_is_wanted_when_the_token_has_turned_out_to_be_the_same() {
+    for is_same in [true, false] {
+        let mut rig = answering(Some("-ERR not now"));
+        let lock = rig.refused(LONG_WAIT);
+        let door = rig.listens(60_000);
+        rig.ticket = None;
+        rig.looks_after(door, &touched("r"));
+        rig.knocks_in_vain();
+        let (door, opts_in) = rig.long_look();
+        assert!(opts_in);
+        rig.reply(door, &token(if is_same { 0 } else { 1 }));
+        rig.reply(door, ":60000");
+        let wanted: Vec<_> = rig.all_sent();
+        assert_eq!(wanted.len(), usize::from(is_same), "{wanted:?}");
+        rig.redlock.cancel(rig.now, lock).expect("it waits");
+    }
+}
+
+/// Whoever waits is told of each extension.
+#[test]
+fn who_knows_of_a_ticket_wants_none_until_that_one_has_ended() {
+    for ticket in ["+OK", "$-1"] {
+        let mut rig = answering(None);
+        let lock = rig.refused(LONG_WAIT);
+        let (at, _, _) = rig.until_ticket();
+        rig.reply(at, ticket);
+        let drawn = rig.now;
+        loop {
+            for index in 0..5 {
+                let push = format!("{}\r\n", touched("r"));
+                rig.redlock.handle_received(rig.now, node(index), push.as_bytes());
+            }
+            rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+            let sent = rig.all_sent();
+            if sent.iter().any(|(_, command)| command.starts_with("SET redbolt:next:")) {
+                break;
+            }
+            for (index, command) in sent {
+                rig.reply(index, &of_owner(rig.now, &command));
+            }
+        }
+        assert!(rig.now - drawn >= ms(6_900), "{:?}", rig.now - drawn);
+        rig.redlock.cancel(rig.now, lock).expect("it waits");
+    }
 }
 
 /// Whoever comes again soon, with another request, would be late behind its own ticket.
 #[test]
 fn a_ticket_ends_with_the_wait_of_its_owner() {
-    let mut drawn = 0;
-    for wait in (400..700).chain([5_000]).map(ms) {
-        let mut rig = answering(None);
-        let ends = rig.now + wait;
-        rig.refused(wait);
-        while rig.events().is_empty() {
-            rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|index| rig.has_output(index)));
-            for (index, command) in rig.all_sent() {
-                if let Some((_, life)) = command.rsplit_once("tick NX PX ") {
+    for ticket in ["+OK", "$-1"] {
+        let mut drawn = 0;
+        for wait in (400..700).chain([5_000]).map(ms) {
+            let mut rig = answering(None);
+            let ends = rig.now + wait;
+            rig.refused(wait);
+            while rig.events().is_empty() {
+                rig.until(|rig| rig.redlock.in_use() == 0 || (0..5).any(|i| rig.has_output(i)));
+                for (index, command) in rig.all_sent() {
+                    let Some((_, life)) = command.rsplit_once("tick NX PX ") else {
+                        rig.reply(index, &of_owner(rig.now, &command));
+                        continue;
+                    };
                     let (life, left) = (ms(life.parse().expect("a number")), ends - rig.now);
-                    assert!(life >= ms(4) && life <= left && left < life + ms(1), "{command}");
+                    assert!(life >= ms(100) && life <= left && left < life + ms(1), "{command}");
                     drawn += 1;
+                    rig.reply(index, ticket);
                 }
-                rig.reply(
-                    index,
-                    &if command.starts_with("SET r ") { "$-1".to_owned() } else { token(0) },
-                );
             }
         }
+        assert!(drawn > 100, "{drawn} tickets");
     }
-    assert!(drawn > 100, "{drawn} tickets");
+}
+
+/// The next in line goes on with what the one before has learned, and their waits differ.
+#[test]
+fn the_next_in_line_has_no_ticket_behind_the_end_of_the_wait_before() {
+    let mut rig = answering(DRAWN);
+    rig.refused(ms(700));
+    let ends = rig.now + ms(700);
+    let next = rig.acquire("r", LONG_WAIT);
+    rig.listens(3_600_000);
+    while rig.now < ends + ms(100) {
+        rig.advance(ms(10));
+        for (index, command) in rig.all_sent() {
+            rig.reply(index, &of_owner(rig.now, &command));
+        }
+    }
+    assert!(matches!(rig.event(), Event::AcquireFailed { .. }));
+    for index in 0..5 {
+        let push = format!("{}\r\n", touched("r"));
+        rig.redlock.handle_received(rig.now, node(index), push.as_bytes());
+    }
+    rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+    assert_eq!(rig.asked(), 1);
+    rig.redlock.cancel(rig.now, next).expect("it waits");
+}
+
+/// A knock is a plain attempt, and would get a lock without a number.
+#[test]
+fn a_fenced_request_does_not_knock_with_the_ticket_of_the_one_before_in_its_line() {
+    let mut rig = answering(DRAWN);
+    let lock = rig.refused(LONG_WAIT);
+    let options = AcquireOptions::new().fenced();
+    let next = rig.redlock.acquire_with(rig.now, &[b"r"], TTL, LONG_WAIT, &options);
+    let next = next.expect("it is in bounds");
+    rig.listens(3_600_000);
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+    let (since, mut attempts) = (rig.now, 0);
+    while rig.now - since < ms(6_000) {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        for (index, command) in rig.all_sent() {
+            assert!(!command.starts_with("SET r "), "{command}");
+            attempts += usize::from(command.starts_with("EVALSHA acquire-fenced "));
+            rig.reply(index, &of_owner(rig.now, &command));
+        }
+        for index in 0..5 {
+            let push = format!("{}\r\n", touched("r"));
+            rig.redlock.handle_received(rig.now, node(index), push.as_bytes());
+        }
+    }
+    assert_eq!(attempts, 5, "it asks once, and is told of one owner");
+    rig.redlock.cancel(rig.now, next).expect("it waits");
 }
 
 #[test]
 fn who_gives_up_with_a_ticket_on_its_way_leaves_nothing_behind() {
     let mut rig = answering(None);
     let lock = rig.refused(LONG_WAIT);
-    let (door, at) = rig.draws_while_it_looks_elsewhere();
+    let (at, _, _) = rig.until_ticket();
     rig.redlock.cancel(rig.now, lock).expect("it waits");
-    rig.reply(door, &token(0));
-    rig.reply(door, ":60000");
     rig.events();
     assert_eq!(rig.redlock.in_use(), 1);
     rig.close(at);
@@ -211,24 +305,13 @@ fn who_gives_up_with_a_ticket_on_its_way_leaves_nothing_behind() {
 fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
     let mut rig = answering(None);
     rig.refused(LONG_WAIT);
-    let (mut doors, mut drawn_at) = (NodeSet::EMPTY, Vec::new());
-    while drawn_at.len() < 4 {
-        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
-        for (index, command) in rig.all_sent() {
-            let reply = match command.split(' ').next() {
-                Some("SET") => {
-                    assert!(command.ends_with(":r ticket: ticket: tick NX PX 7000"));
-                    drawn_at.push(index);
-                    "$-1".to_owned()
-                }
-                Some("PTTL") => {
-                    doors.insert(node(index));
-                    ":60000".to_owned()
-                }
-                _ => token(0),
-            };
-            rig.reply(index, &reply);
-        }
+    let (mut doors, mut drawn_at) = (NodeSet::EMPTY, NodeSet::EMPTY);
+    for _ in 0..5 {
+        let (at, command, seen) = rig.until_ticket();
+        assert!(command.ends_with(":r ticket: ticket: tick NX PX 7000"), "{command}");
+        drawn_at.insert(node(at));
+        doors = doors.union(seen);
+        rig.reply(at, "$-1");
     }
-    assert!(doors.len() > 1 && drawn_at.iter().all(|at| *at == drawn_at[0]), "{drawn_at:?}");
+    assert!(doors.len() > 1 && drawn_at.len() == 1, "{doors:?} {drawn_at:?}");
 }
