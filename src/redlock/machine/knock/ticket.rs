@@ -1,8 +1,8 @@
 //! Tickets: of all who wait for an owner that keeps the resource for long, one goes first.
 //!
 //! The ticket is a key behind the token of the owner, at the first voter of the order. One request
-//! can draw it. The key ends after a while, and with the wait of that request at the latest, so that
-//! another one can draw a ticket then. When the node tells that the resource may be free, the
+//! can draw it. The key ends after a while, and with the wait of that request at the latest, so
+//! that another one can draw a ticket then. When the node tells that the resource may be free, the
 //! request with the ticket asks all nodes at once, and has the lock two round trips after the
 //! release. The others know that somebody goes first. They knock a little later, for the case that
 //! nobody does any more: a hundred who knocked at once would take the processors from the one who
