@@ -319,3 +319,29 @@ fn who_is_next_pauses_for_long_only_if_it_has_asked_when_the_key_ends() {
     rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
     assert!(rig.now - answered < Duration::from_secs(1), "{:?}", rig.now - answered);
 }
+
+/// The ticket belongs to one whose turn comes when the owner lets go.
+#[test]
+fn who_is_not_next_behind_a_long_owner_wants_no_ticket() {
+    for (others, is_next) in [(1, true), (4, false)] {
+        let mut rig = telling();
+        rig.ticket = None;
+        has_had_its_turn(&mut rig, (0..others).map(token));
+        let (since, mut is_wanted) = (rig.now, false);
+        while rig.now - since < ms(5_000) {
+            rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+            for index in 0..5 {
+                for command in rig.sent(index) {
+                    is_wanted |= command.starts_with("SET redbolt:next:");
+                    let reply = match command.split(' ').next() {
+                        Some("SET") => "+OK".to_owned(),
+                        Some("PTTL") => ":60000".to_owned(),
+                        _ => token(0),
+                    };
+                    rig.reply(index, &reply);
+                }
+            }
+        }
+        assert_eq!(is_wanted, is_next, "{others} others");
+    }
+}
