@@ -243,7 +243,7 @@ fn a_restarted_node_is_told_when_it_votes() {
     let label = found.node(&addrs[1])["label"].as_str().expect("text").to_owned();
     assert_eq!(label, "QUARANTINE");
     // What has survived in a file is another process' witness.
-    let mut durable = Cluster::start_with(1, &["--appendonly", "yes"]);
+    let mut durable = Cluster::start_with(1, &["--appendonly", "yes", "--appendfsync", "always"]);
     let addrs = durable.addrs();
     init(&addrs, &["--fresh"]);
     durable[0].restart();

@@ -155,7 +155,7 @@ impl Drop for Killed {
 /// A refusal writes nothing. Only who waits has a node of another process begin to measure.
 #[test]
 fn a_node_of_another_process_measures_anew_when_somebody_waits() {
-    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
+    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes", "--appendfsync", "always"]);
     init(&cluster.addrs()[..2], &["--fresh", SAME[0], SAME[1]]).assert(0, &[]);
     cluster[0].restart();
     let before = written(&all(&cluster));
@@ -170,7 +170,7 @@ fn a_node_of_another_process_measures_anew_when_somebody_waits() {
 /// The library keeps to the same: nothing is written before somebody asks the nodes to measure.
 #[test]
 fn a_plan_that_is_refused_writes_nothing_and_measures_when_told() {
-    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
+    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes", "--appendfsync", "always"]);
     init(&cluster.addrs()[..2], &["--fresh", SAME[0], SAME[1]]).assert(0, &[]);
     cluster[0].restart();
     let before = written(&all(&cluster));

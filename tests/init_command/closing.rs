@@ -152,7 +152,7 @@ fn a_node_without_a_witness_gets_a_closed_one() {
 
 #[test]
 fn a_closed_node_that_a_look_has_written_anew_is_opened_all_the_same() {
-    let mut node = Node::start_with(&["--appendonly", "yes"]);
+    let mut node = Node::start_with(&["--appendonly", "yes", "--appendfsync", "always"]);
     look(&node, 3);
     close(&node, 0, "7");
     node.restart();

@@ -144,7 +144,7 @@ fn a_deployment_that_was_declared_and_is_in_use_is_kept_as_it_is() {
 
 #[test]
 fn a_power_cut_that_kept_the_witnesses_is_refused() {
-    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes"]);
+    let mut cluster = Cluster::start_with(3, &["--appendonly", "yes", "--appendfsync", "always"]);
     init(&cluster.addrs(), &["--fresh"]).assert(0, &[]);
     for index in 0..3 {
         cluster[index].restart();
