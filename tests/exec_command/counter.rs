@@ -14,7 +14,7 @@ const ROUNDS: usize = 20;
 const LOOP: &str = r#"
     round=0
     while [ "$round" -lt 20 ]; do
-        "$@" --wait 60s --ttl 10s counter -- sh -c 'n=$(cat f); echo $((n + 1)) >f' || exit
+        "$@" --wait 60s counter -- sh -c 'n=$(cat f); echo $((n + 1)) >f' || exit
         round=$((round + 1))
     done
 "#;
@@ -39,10 +39,12 @@ fn no_increment_is_lost_while_one_server_dies_and_another_stops() {
 
     cluster[1].cont();
     cluster[0].restart();
-    // The node that stood still executes what was sent to it by processes that have gone since, and
-    // such a key lasts for its ttl.
-    for node in cluster.iter() {
-        assert!(until(PATIENCE, || node.keys().is_empty()), "left: {:?}", node.keys());
+    for (index, node) in cluster.iter().enumerate() {
+        // The node that stood still can execute a `SET` of a process that has gone since, behind
+        // the release or without one. Such a key lasts for its ttl of 30 s, here in one run of 40.
+        let limit = if index == 1 { 2 * PATIENCE } else { PATIENCE / 2 };
+        let is_free = until(limit, || node.keys().is_empty());
+        assert!(is_free, "node {index} has {:?}", node.keys());
     }
 }
 
