@@ -1,7 +1,8 @@
 //! What a request has seen at the door of its resource, while it waits.
 
+mod first;
 mod peeks;
-pub(crate) mod ticket;
+mod ticket;
 pub(crate) mod turn;
 
 use core::mem;
@@ -154,11 +155,6 @@ impl Door {
     /// Returns the number of the last look.
     pub(crate) fn number(&self) -> u32 {
         self.number
-    }
-
-    /// Returns the number of the ticket behind the token that was seen last.
-    pub(crate) fn ticket_number(&self) -> u64 {
-        self.token
     }
 
     /// Returns the nodes that granted the last attempt before the last knock, and when that began.

@@ -55,21 +55,15 @@ impl Redlock {
     /// Returns whether a request knocks now that its pause is over: because somebody has told, or
     /// because the key at the door has ended by itself.
     pub(super) fn takes_knock(&mut self, now: Instant, slot: u32) -> bool {
-        if self.table.door(slot).is_none() {
+        let has_door = self.table.door(slot).is_some();
+        let is_told = has_door && self.table.door_mut(slot).take_knock();
+        // A knock is a plain attempt, whatever was told.
+        let Some(door) = self.table.door(slot).filter(|_| self.can_knock(slot)) else {
             return false;
-        }
-        let is_told = self.table.door_mut(slot).take_knock();
-        if !self.can_knock(slot) {
-            // A knock is a plain attempt, whatever is known of the resource.
-            return false;
-        }
-        if is_told {
-            return true;
-        }
-        let Some(door) = self.table.door(slot) else { return false };
+        };
         // A look follows on a knock in vain.
         let ends = door.listening().filter(|_| !door.has_knocked()).and_then(|heard| heard.ends);
-        ends.is_some_and(|ends| ends <= now) && self.may_knock(now, slot)
+        is_told || (ends.is_some_and(|ends| ends <= now) && self.may_knock(now, slot))
     }
 
     /// Returns whether a request knocks at a resource that may be free from `now` on.

@@ -7,7 +7,6 @@
 use core::time::Duration;
 
 use super::Door;
-use super::ticket::Ticket;
 use crate::time::Instant;
 
 /// The most others among whom a request knows when its turn comes. Their number is counted a tenth
@@ -38,10 +37,6 @@ const MOST_LONG_OF_MANY: u32 = 16;
 const CALL_REST: u32 = 100;
 const CALLS_IN_VAIN: u32 = 8;
 const MOST_DOUBLINGS: u32 = 7;
-
-/// The shortest time until a request with a ticket goes first again: less than from one extension
-/// of an owner to the next, and ten commands a second where a node lies.
-const FIRST_REST: Duration = Duration::from_millis(500);
 
 /// The turn of an engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,37 +134,6 @@ impl Door {
         self.call_at = now + (usual / CALL_REST).saturating_mul(1 << doublings).max(turn.lasts / 2);
         self.calls = self.calls.saturating_add(1);
         true
-    }
-
-    /// Returns whether the request listens behind a token of whose ticket it knows nothing.
-    pub(crate) fn wants_ticket(&self, now: Instant) -> bool {
-        let is_known = self.ticket.goes_first(now) || self.ticket.goes_behind(now);
-        self.listens_for_long() && !is_known
-    }
-
-    /// Takes note of whether the request has drawn the ticket that it wants since its last look.
-    pub(crate) fn ticket_answered(&mut self, now: Instant, is_drawn: bool, life: Duration) {
-        if self.is_long {
-            self.ticket.answered(self.looked, now, is_drawn, life);
-        }
-    }
-
-    pub(crate) fn forget_ticket(&mut self) {
-        self.ticket = Ticket::Unknown;
-    }
-
-    pub(crate) fn ticket(&self) -> Ticket {
-        self.ticket
-    }
-
-    /// Lets the request go first, if it has the ticket and has not gone first in vain just now: a
-    /// node that tells all the time makes nobody ask all nodes all the time.
-    pub(crate) fn go_first(&mut self, now: Instant) -> bool {
-        let goes_first = self.ticket.goes_first(now) && now >= self.first_at;
-        if goes_first {
-            self.first_at = now + FIRST_REST;
-        }
-        goes_first
     }
 
     /// Returns the longest pause before the next look; `usual` for a request whose engine has not
