@@ -2,6 +2,7 @@
 
 mod first;
 mod peeks;
+mod tenure;
 mod ticket;
 pub(crate) mod turn;
 
@@ -13,7 +14,7 @@ use self::ticket::Ticket;
 use super::engines::Engines;
 use super::listeners::Listening;
 use super::runs::{ask_every, place};
-use crate::redlock::node_set::NodeSet;
+use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
 use crate::time::Instant;
@@ -57,6 +58,10 @@ pub(crate) struct Door {
     token: u64,
     before: u64,
     returns: u32,
+    /// Whether the last look has shown the one before again.
+    has_returned: bool,
+    /// The nodes whose key is data that are no lock.
+    with_data: NodeSet,
     /// How many looks have shown this token one after the other, since when, and until when the
     /// token is known to have been there.
     same: u32,
@@ -189,12 +194,13 @@ impl Door {
     pub(crate) fn saw(&mut self, now: Instant, token: &[u8]) {
         self.until = now;
         if self.knows(token) {
-            self.same = self.same.saturating_add(1);
+            (self.same, self.has_returned) = (self.same.saturating_add(1), false);
             return;
         }
         let hash = xxh64(token, 0);
         let returns = self.before == hash && !self.is_elsewhere;
         self.returns = self.returns.wrapping_add(u32::from(returns));
+        self.has_returned = returns;
         self.before = mem::replace(&mut self.token, hash);
         self.before_since = mem::replace(&mut self.since, now);
         (self.same, self.woken, self.has_marked) = (1, 0, false);
@@ -268,6 +274,28 @@ impl Door {
     /// Returns whether looks have shown one owner behind another since then.
     pub(crate) fn has_changed_hands(&self, since: Instant) -> bool {
         self.before_since > since
+    }
+
+    /// Takes note of data that are no lock. Returns whether they are news.
+    pub(crate) fn saw_data(&mut self, node: NodeId) -> bool {
+        let is_news = !self.with_data.contains(node);
+        self.with_data.insert(node);
+        is_news
+    }
+
+    /// What the last looks have shown was no lock.
+    pub(crate) fn forget_looks(&mut self) {
+        self.same = 0;
+    }
+
+    pub(crate) fn with_data(&self) -> NodeSet {
+        self.with_data
+    }
+
+    /// Returns whether what the usual node shows may be no lock: another node has shown something
+    /// else just now.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.has_returned
     }
 
     /// Returns whether this token was seen last.
@@ -362,26 +390,6 @@ impl Door {
     /// Returns how many others contend, as far as the request can know.
     pub(crate) fn company(&self) -> u32 {
         self.seen.union(self.others_known(self.known)).count()
-    }
-
-    /// Begins a tenure, in which the lock goes to so many others of this engine.
-    pub(crate) fn begin_tenure(&mut self, turns: u32) {
-        self.passes_left = Some(turns);
-    }
-
-    /// Goes on with the tenure of the lock before.
-    pub(crate) fn go_on(&mut self, before: &Self) {
-        self.passes_left = before.passes_left;
-    }
-
-    /// The lock was passed on.
-    pub(crate) fn passed(&mut self) {
-        self.passes_left = self.passes_left.map(|turns| turns.saturating_sub(1));
-    }
-
-    /// Returns whether all have had the lock who stood in line when the tenure began.
-    pub(crate) fn is_tenure_over(&self) -> bool {
-        self.passes_left == Some(0)
     }
 }
 

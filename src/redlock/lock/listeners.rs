@@ -15,8 +15,7 @@ pub(crate) struct Listening {
     pub(crate) node: NodeId,
     /// The key, as a hash. Two keys with the same one wake each other, which costs a look.
     key: u64,
-    /// When the key ends on the node by itself, as far as the node has told: in the far future, if
-    /// never.
+    /// When the key ends on the node by itself, as far as the node has told.
     pub(crate) ends: Option<Instant>,
 }
 

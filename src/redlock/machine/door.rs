@@ -10,8 +10,13 @@
 //! The owner of the token at the door can have died with too few nodes, and others may have the
 //! lock since then, or nobody. So after some looks that have shown the same token, one goes to
 //! another node: to the next one, and to the one behind when two nodes show different tokens. A
-//! door that does not answer keeps nobody out. Data that are no lock may stay at a node for ever:
-//! after some more looks at them, all nodes are asked.
+//! door that does not answer keeps nobody out.
+//!
+//! Data that are no lock may stay at a node for ever, and leave no room for the key of an owner:
+//! data that are no string, and a key without an end. Whoever finds such data looks at another node
+//! at once, and at that one no more, as long as enough others have room. The end of a key is asked
+//! for with a long look, and when a token comes back behind another one. Where too few nodes have
+//! room, all are asked now and then.
 
 use core::time::Duration;
 
@@ -121,10 +126,18 @@ impl Redlock {
         self.in_order(slot, self.with_key(slot, voters), 0)
     }
 
-    /// Returns those of the `voters` that can have the key of the owner, or all of them.
+    /// Returns those of the `voters` that can have the key of the owner, or all of them. Data that
+    /// are no lock leave no room for one, and may stay for ever.
     fn with_key(&self, slot: u32, voters: NodeSet) -> NodeSet {
+        let others = voters.without(self.with_data(slot));
+        let voters = if others.len() >= self.quorum.need() { others } else { voters };
         let others = voters.without(self.keyless(slot));
         if others.is_empty() { voters } else { others }
+    }
+
+    /// Returns the nodes whose key is data that are no lock, as far as a request has seen.
+    fn with_data(&self, slot: u32) -> NodeSet {
+        self.table.door(slot).map_or(NodeSet::EMPTY, Door::with_data)
     }
 
     /// Returns the nodes that do not have the key of the owner. A node that granted the last
@@ -165,6 +178,8 @@ impl Redlock {
         let opts_in = self.wants_to_hear(now, slot, node);
         // Who is next does not wait for the end of a key.
         let is_long = opts_in && self.is_long(now, slot);
+        // A key without an end is no lock.
+        let asks_ttl = is_long || self.table.door(slot).is_some_and(Door::is_doubtful);
         let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
@@ -183,13 +198,13 @@ impl Redlock {
             send(Request::OptIn, &tracking::opt_in);
         }
         send(Request::Door(request), &|out| command::get_begin(out, key));
-        if is_long {
+        if asks_ttl {
             send(Request::Ttl(request), &|out| command::pttl(out, key));
         }
         if is_counted {
             node.count_opt_in(self.config.max_locks);
         }
-        lock.owed += 1 + u32::from(is_long);
+        lock.owed += 1 + u32::from(asks_ttl);
         self.schedule(slot, end);
     }
 
@@ -215,6 +230,7 @@ impl Redlock {
                     self.table.door_mut(slot).saw(now, token);
                     self.door_is_closed(now, id, slot);
                 }
+                Some(Seen::Data) if self.look_past_data(now, id, slot) => {}
                 Some(Seen::Data) => {
                     self.table.door_mut(slot).saw(now, &[]);
                     // Such data may stay for ever, at nodes that the lock does not need.
@@ -228,6 +244,25 @@ impl Redlock {
             }
         }
         self.recycle(slot);
+    }
+
+    /// Lets a request look at another node at once, if `id` turns out to have data that are no
+    /// lock, and enough others can have the key of the owner. Returns `false` otherwise.
+    pub(super) fn look_past_data(&mut self, now: Instant, id: NodeId, slot: u32) -> bool {
+        if !self.table.door_mut(slot).saw_data(id) {
+            return false;
+        }
+        self.table.door_mut(slot).forget_looks();
+        let with_data = self.with_data(slot);
+        let next = self.door_of(now, slot).filter(|node| !with_data.contains(*node));
+        let Some(node) = next else { return false };
+        let end = self.look_end(now, slot, node);
+        let has_time = end < self.table[slot].wait_until;
+        if has_time {
+            self.table.end_listening(slot);
+            self.look_at_door(now, slot, node, end);
+        }
+        has_time
     }
 
     /// Returns whether a token is left from the last attempt of a request. Another token of this

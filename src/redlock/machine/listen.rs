@@ -106,9 +106,9 @@ impl Redlock {
         Some(told.max(usual))
     }
 
-    /// Handles the ttl of the key at the door, in milliseconds: −1 if the key never ends, −2 if it
-    /// is gone, which a push says as well. `None` stands for an error, and for an answer that will
-    /// never come.
+    /// Handles the ttl of the key at the door, in milliseconds: −1 if the key never ends, and so is
+    /// no lock, and −2 if the key is gone, which a push says as well. `None` stands for an error,
+    /// and for an answer that will never come.
     pub(super) fn handle_ttl(
         &mut self,
         now: Instant,
@@ -121,13 +121,14 @@ impl Redlock {
         lock.reply_settled();
         let waits = lock.phase == Phase::Backoff;
         let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
-        if let (true, Some(millis @ -1..)) = (waits && is_current, millis) {
-            let ends = match u64::try_from(millis) {
-                // The server cuts the rest of a millisecond off.
-                Ok(left) => now + Duration::from_millis(left.saturating_add(1)),
-                Err(_) => Instant::FAR_FUTURE,
-            };
-            self.ends_at(now, id, slot, ends);
+        match millis.filter(|_| waits && is_current) {
+            Some(-1) => _ = self.look_past_data(now, id, slot),
+            // The server cuts the rest of a millisecond off.
+            Some(left @ 0..) => {
+                let left = Duration::from_millis(left.unsigned_abs().saturating_add(1));
+                self.ends_at(now, id, slot, now + left);
+            }
+            _ => {}
         }
         self.recycle(slot);
     }

@@ -2,11 +2,12 @@
 //!
 //! The node that tells can stand still, and the owner can have let go everywhere but there. Then
 //! nobody is told, and the next [look](super::door) is far away. A peek is a plain read beside the
-//! pause of the request: it ends nothing and asks for no news. Where the key is there, nothing
-//! changes. Where it is not, the next node is read at once, since an owner can lack the key at a
-//! few nodes. When so many lack it that nobody can have a quorum, the request goes in, as after a
-//! look at an empty door. Where too few nodes can be read to show that, the request waits on: it
-//! would need the vote of the node at which it listens.
+//! pause of the request: it ends nothing and asks for no news. Where the token of the owner is
+//! there, nothing changes. Where it is not, the next node is read at once, since an owner can lack
+//! the key at a few nodes, and a token that stands at a few nodes is no owner's. When so many lack
+//! the key that nobody can have a quorum, the request goes in, as after a look at an empty door.
+//! Where too few nodes can be read to show that, the request waits on: it would need the vote of
+//! the node at which it listens.
 
 use core::time::Duration;
 
@@ -66,16 +67,17 @@ impl Redlock {
     fn read_elsewhere(&mut self, now: Instant, slot: u32) {
         let Some(door) = self.table.door(slot) else { return };
         let ear = door.listening().map(|listening| listening.node).into_iter().collect();
-        let nodes = self.voters(now).without(ear).without(door.peeks().lacking());
+        let others = self.voters(now).without(ear).without(door.peeks().read());
+        let nodes = others.without(door.with_data());
         if nodes.is_empty() {
             return;
         }
         let next = self.in_order(slot, nodes, door.peeks().count() % nodes.len());
         self.counters.looked += 1;
         let number = self.counters.looked as u32;
-        self.table.door_mut(slot).peeks_mut().leaves(number);
         let request = Request::Door(DoorRequest { slot, number });
         for id in next {
+            self.table.door_mut(slot).peeks_mut().leaves(number, id);
             // The key of our own last attempt may wait there for its release.
             self.flush_batch(now, id, Flush::Now);
             let lock = &mut self.table[slot];
@@ -103,21 +105,26 @@ impl Redlock {
             // The request was told meanwhile, and comes back soon.
             return true;
         }
-        let lacks_key = match seen {
-            Some(Seen::Nothing) => true,
-            Some(Seen::Value(token)) => self.is_leftover(slot, token),
+        let is_first = door.peeks().lacking().is_empty();
+        match seen {
+            // The owner seems to be there.
+            Some(Seen::Value(token)) if is_first && door.knows(token) => return true,
             // A node that does not answer says nothing of the owner.
-            Some(Seen::Data) | None => false,
-        };
-        if lacks_key {
-            let lacking = self.table.door_mut(slot).peeks_mut().lacks_key(id);
-            if self.nodes().without(lacking).len() >= self.quorum.need() {
-                self.read_elsewhere(now, slot);
-            } else {
-                // The pause was cut short, so the wait may have room for more tries.
-                self.table[slot].last_try = false;
-                self.go_in(slot);
+            None => return true,
+            Some(Seen::Value(token)) if !self.is_leftover(slot, token) => {}
+            Some(Seen::Value(_) | Seen::Nothing) => {
+                self.table.door_mut(slot).peeks_mut().lacks_key(id);
             }
+            Some(Seen::Data) => _ = self.table.door_mut(slot).saw_data(id),
+        }
+        let Some(door) = self.table.door(slot) else { return true };
+        let lacking = door.peeks().lacking().union(door.with_data());
+        if self.nodes().without(lacking).len() >= self.quorum.need() {
+            self.read_elsewhere(now, slot);
+        } else {
+            // The pause was cut short, so the wait may have room for more tries.
+            self.table[slot].last_try = false;
+            self.go_in(slot);
         }
         true
     }

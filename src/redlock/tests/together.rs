@@ -1,6 +1,7 @@
 //! Many engines that want one resource of the same masters, each some way from them. Nothing takes
 //! time but the way, so what is measured here are round trips, and no processors.
 
+mod data;
 mod hand_overs;
 mod turns;
 
@@ -35,6 +36,8 @@ struct Key {
     is_wanted: bool,
     /// The tickets that were drawn, and when they end.
     tickets: HashMap<String, Instant>,
+    /// What a read of data that are no lock answers, and the question for their end.
+    data: Option<(&'static str, &'static str)>,
 }
 
 struct Together {
@@ -75,6 +78,7 @@ impl Together {
                 told: Vec::new(),
                 is_wanted: false,
                 tickets: HashMap::new(),
+                data: None,
             }),
             now: engines[0].now,
             rng: fastrand::Rng::with_seed(seed),
@@ -191,6 +195,14 @@ impl Together {
         let is_owner = |token: &str| {
             key.owner.as_ref().is_some_and(|owner| owner.0 == engine && owner.1 == token)
         };
+        if let Some((read, end)) = key.data {
+            match words[..] {
+                ["SET", "r", ..] => return "$-1".to_owned(),
+                ["GETRANGE", "r", ..] => return read.to_owned(),
+                ["PTTL", "r"] => return end.to_owned(),
+                _ => {}
+            }
+        }
         match words[..] {
             ["SET", "r", _, ..] if key.owner.is_some() => return "$-1".to_owned(),
             ["SET", "r", token, ..] => {

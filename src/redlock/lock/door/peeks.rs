@@ -4,14 +4,15 @@ use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::time::Instant;
 
 /// The peeks of one request. They go round by round: each begins with one node, and goes on to
-/// others as long as the key is missing.
+/// others as long as none shows the owner.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Peeks {
     /// The end of the pause in which the request peeks.
     pause_end: Instant,
     /// The number of the peek whose answer counts; 0 if none does.
     number: u32,
-    /// The nodes that have lacked the key in this round.
+    /// The nodes that were read in this round, and those of them that lacked the key.
+    read: NodeSet,
     lacking: NodeSet,
     /// How many peeks there were.
     count: u32,
@@ -28,12 +29,13 @@ impl Peeks {
 
     /// What was read so far is old news.
     pub(crate) fn end_round(&mut self) {
-        (self.number, self.lacking) = (0, NodeSet::EMPTY);
+        (self.number, self.read, self.lacking) = (0, NodeSet::EMPTY, NodeSet::EMPTY);
     }
 
-    /// A peek with this `number` leaves.
-    pub(crate) fn leaves(&mut self, number: u32) {
+    /// A peek with this `number` leaves for a node.
+    pub(crate) fn leaves(&mut self, number: u32, node: NodeId) {
         (self.number, self.count) = (number, self.count.wrapping_add(1));
+        self.read.insert(node);
     }
 
     /// Returns whether the answer to the peek with this `number` counts.
@@ -46,13 +48,18 @@ impl Peeks {
         self.count as usize
     }
 
-    /// A node lacks the key. Returns all that have done so in this round.
-    pub(crate) fn lacks_key(&mut self, node: NodeId) -> NodeSet {
+    /// A node lacks the key.
+    pub(crate) fn lacks_key(&mut self, node: NodeId) {
         self.lacking.insert(node);
+    }
+
+    /// Returns the nodes that lack the key.
+    pub(crate) fn lacking(&self) -> NodeSet {
         self.lacking
     }
 
-    pub(crate) fn lacking(&self) -> NodeSet {
-        self.lacking
+    /// Returns the nodes that were read in this round.
+    pub(crate) fn read(&self) -> NodeSet {
+        self.read
     }
 }

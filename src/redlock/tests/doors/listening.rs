@@ -2,9 +2,11 @@
 //!
 //! Here is who is told and who wakes. `knocks`, `calls` and `tickets` have what those do who are
 //! told, and `peeks` what they do meanwhile; `silent` has nodes that do not do what they should,
-//! `floods` those that do too much, and `far` nodes that are far away.
+//! `floods` those that do too much, `data` those whose key is no lock, and `far` nodes that are far
+//! away.
 
 mod calls;
+mod data;
 mod far;
 mod floods;
 mod knocks;

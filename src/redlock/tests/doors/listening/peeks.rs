@@ -5,6 +5,8 @@ use super::*;
 /// The longest time between two peeks.
 const LONGEST: Duration = Duration::from_secs(3);
 
+const NO_STRING: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
+
 impl Rig {
     /// Lets time pass until the one request reads the key elsewhere. Returns the node.
     fn peek(&mut self) -> usize {
@@ -109,7 +111,7 @@ fn an_owner_without_a_key_at_two_nodes_is_left_alone() {
     let mut rig = telling();
     rig.refused(LONG_WAIT);
     rig.listens(60_000);
-    for answer in [NOBODY, NOBODY, &token(0)] {
+    for answer in [NOBODY, NOBODY, &token(0), &token(0)] {
         let next = rig.peek();
         rig.reply(next, answer);
     }
@@ -159,4 +161,40 @@ fn a_key_that_ends_during_the_pause_ends_the_pause() {
     rig.knocks_in_vain();
     let waited = rig.now - since;
     assert!(waited >= ms(5_000) && waited <= ms(5_010), "{waited:?}");
+}
+
+#[test]
+fn a_peek_goes_on_behind_data_which_have_no_room_for_the_key_of_an_owner() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(60_000);
+    let first = rig.peek();
+    rig.reply(first, NO_STRING);
+    assert_eq!(rig.finds_nothing(), 2, "data at one node, and no key at two others");
+    assert!(rig.all_asked());
+}
+
+#[test]
+fn a_peek_goes_on_behind_a_token_that_is_not_the_one_at_the_door() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(60_000);
+    let first = rig.peek();
+    rig.reply(first, &token(7));
+    assert!((0..5).any(|index| rig.has_output(index)), "the next one is read at once");
+    assert_eq!(rig.finds_nothing(), 3, "the key is missing at the three others");
+    assert!(rig.all_asked());
+}
+
+#[test]
+fn a_peek_that_has_missed_the_key_once_goes_on_behind_the_token_of_the_owner() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    rig.listens(60_000);
+    let first = rig.peek();
+    rig.reply(first, NOBODY);
+    let second = rig.peek();
+    rig.reply(second, &token(0));
+    assert_eq!(rig.finds_nothing(), 2, "the key is missing at three nodes now");
+    assert!(rig.all_asked());
 }

@@ -140,17 +140,6 @@ fn a_renewal_that_a_node_did_not_tell_shows_that_it_never_tells() {
 }
 
 #[test]
-fn a_key_without_a_ttl_that_is_gone_without_a_word_shows_that_a_node_never_tells() {
-    let mut rig = telling();
-    rig.refused(LONG_WAIT);
-    let door = rig.listens(-1);
-    let (again, _) = rig.long_look();
-    assert_eq!(again, door);
-    rig.reply(door, NOBODY);
-    assert!(!rig.tells(door));
-}
-
-#[test]
 fn a_busy_moment_of_a_look_ends_no_listening() {
     let mut rig = telling();
     rig.refused(LONG_WAIT);
