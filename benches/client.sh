@@ -14,6 +14,7 @@ SECONDS_EACH=${SECONDS_EACH:-2}
 FIRST_PORT=${FIRST_PORT:-7401}
 
 main() {
+    begin "$@"
     cargo build --locked --release --features cli
     cargo bench --locked --bench wake --no-run
     start_servers
@@ -95,4 +96,4 @@ compare() {
     row "$1" compared
 }
 
-main
+main "$@"

@@ -62,6 +62,7 @@ FIRST_PORT=${FIRST_PORT:-7601}
 
 main() {
     local scenario
+    need_servers
     cargo bench --locked --bench contend --no-run
     driver=$(cargo bench --locked --bench contend --no-run 2>&1 |
         sed -nE 's/^ *Executable .*\((.*)\)$/\1/p')

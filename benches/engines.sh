@@ -16,6 +16,7 @@ SECONDS_EACH=${SECONDS_EACH:-2}
 FIRST_PORT=${FIRST_PORT:-7501}
 
 main() {
+    begin "$@"
     if [ -z "${BIN:-}" ]; then
         cargo build --locked --release --features cli
         BIN=${CARGO_TARGET_DIR:-target}/release/redbolt
@@ -114,4 +115,4 @@ spread() {
         awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] " (" all[1] "-" all[NR] ")" }'
 }
 
-main
+main "$@"

@@ -27,6 +27,7 @@ BAD=2
 
 main() {
     local state ask
+    begin "$@"
     if [ -z "${BIN:-}" ]; then
         cargo build --locked --release --features cli
         BIN=${CARGO_TARGET_DIR:-target}/release/redbolt
@@ -133,4 +134,4 @@ spread() {
         awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] " (" all[1] " - " all[NR] ")" }'
 }
 
-main
+main "$@"

@@ -2,6 +2,29 @@
 # FIRST_PORT. `nodes` has their addresses, `pids` their processes, `client` the processors that the
 # client is to be pinned to.
 
+# begin [rounds]: what a script does first that counts rounds. Says what the script is for where
+# --help is asked for, and ends before anything is built where something is missing or wrong.
+begin() {
+    case "${1:-}" in
+        -h | --help)
+            sed -nE '2,/^set/s/^# ?//p' "benches/$(basename "$0")"
+            exit
+            ;;
+    esac
+    [[ ${1:-1} =~ ^[1-9][0-9]{0,3}$ ]] || fail "$1 rounds: between 1 and 9999 are possible"
+    need_servers
+}
+
+# Ends where no servers could be started.
+need_servers() {
+    local tool
+    for tool in redis-server taskset; do
+        command -v "$tool" >/dev/null || fail "$tool is needed, and is not on the PATH"
+    done
+    [[ $FIRST_PORT =~ ^[1-9][0-9]{0,4}$ ]] && [ "$FIRST_PORT" -le 65531 ] ||
+        fail "FIRST_PORT is $FIRST_PORT: between 1 and 65531 is possible"
+}
+
 # Starts the servers, with a folder for them and for figures, both of which go at the end.
 start_servers() {
     local port number

@@ -64,7 +64,8 @@ impl Args {
     /// A time in seconds without a unit, as in the other benches.
     pub(crate) fn seconds(&self, default: f64) -> Outcome<Duration> {
         let seconds = self.number("seconds", default)?;
-        Duration::try_from_secs_f64(seconds).map_err(|error| format!("--seconds: {error}").into())
+        let length = Duration::try_from_secs_f64(seconds).ok().filter(|length| !length.is_zero());
+        length.ok_or_else(|| format!("--seconds is {seconds}, more than 0 is possible").into())
     }
 
     pub(crate) fn nodes(&self) -> Outcome<Vec<String>> {

@@ -48,6 +48,9 @@ fn measure(args: &Args, clients: usize) -> Outcome {
     };
     let processes = args.count("processes", 10)?.min(clients);
     let rounds: u32 = args.count("rounds", 5)?;
+    let kills: u32 = args.number("kills", 3)?;
+    let ttl = args.duration("ttl", Duration::from_secs(2))?;
+    let length = args.seconds(10.0)?;
     let start = |number: usize| {
         // The first ones have one client more where the division leaves a rest.
         let share = clients / processes + usize::from(number < clients % processes);
@@ -61,7 +64,6 @@ fn measure(args: &Args, clients: usize) -> Outcome {
     let mut scene = Scene { nodes, census, holder, waiters };
     scene.holder.expect("ready")?;
     scene.hold(LONG_TTL)?;
-    let length = args.seconds(10.0)?;
     sleep_until(Clock::now() + WARM_UP);
     let calm = scene.census.rate_by_node(length)?;
     scene.wait()?;
@@ -75,8 +77,7 @@ fn measure(args: &Args, clients: usize) -> Outcome {
     for _ in 1..rounds {
         released.push(scene.hold_and_release()?);
     }
-    let kills = (0..args.number("kills", 3)?).map(|_| scene.kill(args));
-    let killed: Vec<_> = kills.collect::<Outcome<_>>()?;
+    let killed: Vec<_> = (0..kills).map(|_| scene.kill(ttl)).collect::<Outcome<_>>()?;
     let mut row =
         Row::new(format!("idle: {clients} clients wait, in {processes} processes, {length:?}"));
     row.figure("requests_per_s", added.requests());
@@ -137,8 +138,8 @@ impl Scene {
     }
 
     /// Kills a holder. Returns the time from the end of its key at a majority to the next grant.
-    fn kill(&mut self, args: &Args) -> Outcome<i64> {
-        self.hold(args.duration("ttl", Duration::from_secs(2))?)?;
+    fn kill(&mut self, ttl: Duration) -> Outcome<i64> {
+        self.hold(ttl)?;
         self.wait()?;
         sleep_until(Clock::now() + HOLD);
         self.holder.kill()?;

@@ -82,6 +82,9 @@ fn an_error_names_option_and_value() -> Result<(), Failed> {
     let args = parse(["--waiters", "30,0"]).map_err(|error| error.to_string())?;
     let error = args.counts::<usize>("waiters", "1").expect_err("nobody waits").to_string();
     assert_eq!(error, "--waiters has 0, which is no number above 0");
+    let args = parse(["--seconds", "0"]).map_err(|error| error.to_string())?;
+    let error = args.seconds(3.0).expect_err("no time").to_string();
+    assert_eq!(error, "--seconds is 0, more than 0 is possible");
     Ok(())
 }
 

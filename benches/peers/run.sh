@@ -90,13 +90,24 @@ parse() {
             --tls) tls=yes && shift && continue ;;
             --fenced) fenced=yes && shift && continue ;;
             --majority) majority=yes && shift && continue ;;
-            --name) name=${2:?} ;;
-            --rounds) rounds=${2:?} ;;
-            --seconds) seconds=${2:?} ;;
-            *) die "unknown option $1" ;;
+            -h | --help)
+                sed -nE '2,/^set/s/^# ?//p' "$here/run.sh"
+                exit
+                ;;
+            --name | --rounds | --seconds) [ $# -ge 2 ] || die "$1 wants a value" ;;
+            *) die "unknown option $1; --help says which there are" ;;
+        esac
+        case $1 in
+            --name) name=$2 ;;
+            --rounds) rounds=$2 ;;
+            --seconds) seconds=$2 ;;
         esac
         shift 2
     done
+    [[ $name =~ ^[a-z0-9-]+$ ]] || die "--name is $name: small letters, digits and - are possible"
+    [[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || die "--rounds is $rounds: 1 to 999 are possible"
+    [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ && $seconds =~ [1-9] ]] ||
+        die "--seconds is $seconds: a number above 0, such as 0.4, is possible"
 }
 
 install_node() {
