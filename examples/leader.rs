@@ -13,6 +13,7 @@
 mod common;
 
 use std::error::Error;
+use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +35,9 @@ const TERM: Duration = Duration::from_millis(300);
 
 /// The pause before a candidate stands again, so that another one gets the lead.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// The time after which a candidate says that it waits.
+const LONG: Duration = Duration::from_secs(5);
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
@@ -65,7 +69,14 @@ async fn stand(name: &str, client: Client, leaders: Arc<AtomicUsize>) -> Result<
     for _ in 0..2 {
         // Waits for as long as others lead, or too few nodes are there. An error means that a
         // setting is out of bounds, that the client was shut down, or that it is overloaded.
-        let leadership = campaign.elect().await?;
+        let mut election = pin!(campaign.elect());
+        let leadership = tokio::select! {
+            leadership = &mut election => leadership?,
+            () = sleep(LONG) => {
+                println!("{name} waits: somebody else leads, or too few nodes can vote");
+                election.await?
+            }
+        };
         lead(name, leadership, &leaders).await?;
         sleep(PAUSE).await;
     }

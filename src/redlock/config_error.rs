@@ -7,7 +7,7 @@ use super::node_set::MAX_NODES;
 use crate::time::format_duration as shown;
 
 /// What a client needs that asks a majority first.
-pub(super) const GUARDS: &str = "which needs restart_guard = on, strict or durable";
+pub(super) const GUARDS: &str = "which needs restart_guard = on, strict or durable, but it is off";
 
 /// The error of a configuration that cannot work, or cannot work safely.
 #[derive(Clone, PartialEq, Eq, Debug)]

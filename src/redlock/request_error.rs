@@ -103,7 +103,10 @@ impl fmt::Display for RequestError {
         match self {
             Self::EmptyResource => write!(f, "the resource is empty"),
             Self::ResourceTooLong { len } => {
-                write!(f, "the resource has {len} bytes, at most {MAX_RESOURCE} are possible")
+                write!(
+                    f,
+                    "prefix and resource have {len} bytes, at most {MAX_RESOURCE} are possible"
+                )
             }
             Self::ReservedResource => {
                 write!(f, "the resource begins with `redbolt:`, which is reserved")

@@ -6,11 +6,14 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::quote::quoted;
+use crate::quote::{quoted, with_colons};
 
 const COMMANDS: &str = "`bench` measures locking, `check` tells whether nodes can vote, `exec` \
                         runs a command while holding a lock, `init` prepares nodes, `who` says who \
                         has a lock, `unlock` ends one";
+
+/// Options whose values have colons, and no addresses.
+const WITH_COLONS: [&str; 2] = ["--resources", "--trace"];
 
 /// Options that other commands which lock have, and `exec` has not.
 const FOREIGN: [(&[&str], &str); 5] = [
@@ -68,10 +71,12 @@ fn what_is_wrong(error: &clap::Error, subcommand: Option<&Command>, is_list: boo
             // The name of the value comes after the option.
             let option = option.split(' ').next().unwrap_or_default();
             let value = context(ContextKind::InvalidValue).unwrap_or_default();
+            let given =
+                if WITH_COLONS.contains(&option) { with_colons(value) } else { quoted(value) };
             match error.source() {
-                Some(source) => format!("{option} is {}, {source}", quoted(value)),
+                Some(source) => format!("{option} is {given}, {source}"),
                 None if value.is_empty() => format!("{option} lacks its value"),
-                None => format!("{option} is {}{}", quoted(value), possible(error)),
+                None => format!("{option} is {given}{}", possible(error)),
             }
         }
         ErrorKind::UnknownArgument => {

@@ -18,11 +18,12 @@ pub(crate) fn between(
 /// Parses a duration from `least` to `most` that has a unit, as variables need one. The error
 /// continues `VARIABLE is "text", …`.
 pub(crate) fn within(text: &str, least: Duration, most: Duration) -> Result<Duration, String> {
-    let value = parse_duration(text).map_err(|error| error.to_string())?;
-    if value < least || value > most {
-        return Err(format!("between {} and {} is possible", written(least), written(most)));
+    let possible = || format!("between {} and {} is possible", written(least), written(most));
+    match parse_duration(text) {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        Ok(_) | Err(DurationError::TooLong) => Err(possible()),
+        Err(error) => Err(error.to_string()),
     }
-    Ok(value)
 }
 
 /// Returns a parser as [`between`] does, which reads `forever` as well.
@@ -41,12 +42,13 @@ pub(crate) fn within_or_forever(
 ) -> Result<Duration, String> {
     match parse_duration(text) {
         Ok(Duration::MAX) => Ok(Duration::MAX),
-        Ok(value) if value < least || value > most => {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        Ok(_) | Err(DurationError::TooLong) => {
             let [least, most] = [least, most].map(written);
             Err(format!("between {least} and {most}, or forever, is possible"))
         }
         Err(error @ DurationError::NotADuration) => Err(format!("{error}, or forever")),
-        result => result.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -67,7 +69,7 @@ mod tests {
     fn bounds_belong_to_what_is_possible() {
         let parse = between(Duration::from_millis(10), Duration::from_secs(7 * 24 * 3600));
         assert!(parse("10ms").is_ok() && parse("168h").is_ok());
-        for text in ["9ms", "169h", "0", "forever"] {
+        for text in ["9ms", "169h", "0", "forever", "99999999999999999999s"] {
             assert_eq!(parse(text), Err("between 10ms and 168h is possible".to_owned()), "{text}");
         }
         let wait = between_or_forever(Duration::ZERO, Duration::from_secs(7 * 24 * 3600));
@@ -76,7 +78,10 @@ mod tests {
             (wait("forever"), wait("7d"), wait("0")),
             (Ok(Duration::MAX), Ok(week), Ok(Duration::ZERO))
         );
-        assert_eq!(wait("8d"), Err("between 0s and 168h, or forever, is possible".to_owned()));
+        for text in ["8d", "99999999999999999999s"] {
+            let error = "between 0s and 168h, or forever, is possible".to_owned();
+            assert_eq!(wait(text), Err(error), "{text}");
+        }
         let error = "which is not a duration such as 250us, 20ms, 30s, 1.5m or 1h".to_owned();
         assert_eq!(wait("never"), Err(format!("{error}, or forever")));
         assert_eq!(parse("soon"), Err(error));

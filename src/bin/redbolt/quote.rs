@@ -6,8 +6,17 @@ const MOST_SHOWN: usize = 32;
 /// Returns a value in quotes, as a message may show it: its beginning, or `…` for what looks like
 /// an address, which could have a login.
 pub(crate) fn quoted(value: &str) -> String {
+    beginning(value, &['@', ':', '/'])
+}
+
+/// The same for a value that can have colons without being an address.
+pub(crate) fn with_colons(value: &str) -> String {
+    beginning(value, &['@', '/'])
+}
+
+fn beginning(value: &str, of_address: &[char]) -> String {
     let end = value.char_indices().nth(MOST_SHOWN).map_or(value.len(), |(end, _)| end);
-    match value.contains(['@', ':', '/']) {
+    match value.contains(of_address) {
         true => "\"…\"".to_owned(),
         false if end < value.len() => format!("{:?}", format!("{}…", &value[..end])),
         false => format!("{value:?}"),
@@ -27,5 +36,9 @@ mod tests {
             assert_eq!(quoted(value), "\"…\"", "{value}");
         }
         assert_eq!(quoted(&"ä".repeat(99)), format!("\"{}…\"", "ä".repeat(32)));
+        assert_eq!(with_colons("zipf:10:99"), "\"zipf:10:99\"");
+        for value in ["redis://:secret@h", "u:secret@h", ":secret/3"] {
+            assert_eq!(with_colons(value), "\"…\"", "{value}");
+        }
     }
 }

@@ -29,7 +29,10 @@ fn a_majority_that_is_asked_first_needs_a_restart_guard() {
     assert!(config.check(5).is_ok());
     config.ask = Ask::Majority;
     let error = config.check(5).expect_err("nobody guards the nodes").to_string();
-    assert_eq!(error, "ask is majority, which needs restart_guard = on, strict or durable");
+    assert_eq!(
+        error,
+        "ask is majority, which needs restart_guard = on, strict or durable, but it is off"
+    );
 }
 
 #[test]

@@ -173,10 +173,9 @@ impl Args {
         ];
         let ttl = |text: &str| duration::within(text, MIN_TTL, LONGEST_TTL);
         complete(&mut self.ttl, "REDBOLT_TTL", sources, ttl)?;
-        if !self.no_wait {
-            let wait = |text: &str| duration::within_or_forever(text, NO_WAIT, LONGEST);
-            complete(&mut self.wait, "REDBOLT_WAIT", sources, wait)?;
-        }
+        // A mistake is told where --no-wait goes before it, too.
+        let wait = |text: &str| duration::within_or_forever(text, NO_WAIT, LONGEST);
+        complete(&mut self.wait, "REDBOLT_WAIT", sources, wait)?;
         if self.max_hold.is_none() && !self.no_keep_alive {
             let mut keep_alive = None;
             complete(&mut keep_alive, "REDBOLT_KEEP_ALIVE", sources, switch)?;

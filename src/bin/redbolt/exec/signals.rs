@@ -153,10 +153,11 @@ pub(super) fn named(text: &str) -> Result<Signal, String> {
     let upper = text.to_ascii_uppercase();
     let name = upper.strip_prefix("SIG").unwrap_or(&upper);
     let found = NAMES.iter().find(|(known, _)| *known == name).map(|(_, signal)| *signal);
+    // Whatever has no other name here. SIGKILL would be no warning.
     let numbered = || text.parse().ok().and_then(Signal::from_named_raw);
-    found.or_else(numbered).ok_or_else(|| {
+    found.or_else(numbered).filter(|signal| *signal != Signal::KILL).ok_or_else(|| {
         let names: Vec<_> = names().collect();
-        format!("{} or a number is possible", names.join(", "))
+        format!("{}, or the number of a signal from 1 to 31 but 9, is possible", names.join(", "))
     })
 }
 

@@ -40,9 +40,11 @@ fn prepare(args: &Args, config: Config) -> Result<ExitCode, Failure> {
     if args.is_dry_run() {
         return rehearsed(&plan, is_refused);
     }
-    let (target, dropped) = (plan.target(), plan.dropped());
+    let (target, dropped, found) = (plan.target(), plan.dropped(), plan.report().to_string());
     let (report, missing) = execute(&init, plan, args.waits())?;
-    let printed = print(&format!("done:\n{report}"));
+    // Where nothing could be done, all has been said.
+    let is_news = report.done() > 0 || report.to_string() != found;
+    let printed = if is_news { print(&format!("done:\n{report}")) } else { ExitCode::SUCCESS };
     let is_quorate = report.done() >= need;
     if args.waits() && is_quorate {
         wait::until_quorate(config, report.look_period())?;

@@ -53,7 +53,10 @@ pub(crate) fn rates(text: &str) -> Result<Rates, String> {
         Some((from, to)) => rate(from).zip(rate(to)).map(|(from, to)| Rates { from, to }),
     };
     parsed.filter(|rates| rates.from <= rates.to).ok_or_else(|| {
-        format!("a whole number between 1 and {most}, or a range such as 1k..200k, is possible")
+        format!(
+            "a whole number between 1 and {most}, or a range from less to more such as 1k..200k, \
+             is possible"
+        )
     })
 }
 
