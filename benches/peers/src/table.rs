@@ -94,6 +94,10 @@ fn pairs(out: &mut String, record: &Record, title: &str, pairs: &[[&str; 2]]) {
     line(out, "| in flight | | cycles/s | client CPU per cycle | server CPU per cycle | p50 |");
     line(out, &format!("|{}", " --- |".repeat(6)));
     for load in loads {
+        let under = match load.rate {
+            0 => load.in_flight.to_string(),
+            rate => format!("{rate} starts/s"),
+        };
         for &pair in pairs {
             let ratios = FIGURES.into_iter().filter_map(|figure| record.ratio(pair, load, figure));
             let cells = ratios.map(|Spread { least, median, most }| {
@@ -105,7 +109,7 @@ fn pairs(out: &mut String, record: &Record, title: &str, pairs: &[[&str; 2]]) {
             if cells.is_empty() {
                 continue;
             }
-            line(out, &format!("| {} | {above} ÷ {below} |{cells}", load.in_flight));
+            line(out, &format!("| {under} | {above} ÷ {below} |{cells}"));
         }
     }
 }
