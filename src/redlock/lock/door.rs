@@ -1,5 +1,6 @@
 //! What a request has seen at the door of its resource, while it waits.
 
+mod data;
 mod first;
 mod peeks;
 mod tenure;
@@ -14,7 +15,7 @@ use self::ticket::Ticket;
 use super::engines::Engines;
 use super::listeners::Listening;
 use super::runs::{ask_every, place};
-use crate::redlock::node_set::{NodeId, NodeSet};
+use crate::redlock::node_set::NodeSet;
 use crate::redlock::token::NONCE_LEN;
 use crate::redlock::xxh64::xxh64;
 use crate::time::Instant;
@@ -60,8 +61,9 @@ pub(crate) struct Door {
     returns: u32,
     /// Whether the last look has shown the one before again.
     has_returned: bool,
-    /// The nodes whose key is data that are no lock.
+    /// The nodes whose key is data that are no lock, and for how long that is believed.
     with_data: NodeSet,
+    data_until: Instant,
     /// How many looks have shown this token one after the other, since when, and until when the
     /// token is known to have been there.
     same: u32,
@@ -116,6 +118,7 @@ pub(crate) struct Door {
 impl Door {
     /// A look leaves, which opts in for the key or does not.
     pub(crate) fn look(&mut self, now: Instant, number: u32, opts_in: bool, is_long: bool) {
+        self.forget_data(now);
         self.is_elsewhere = self.is_for_another();
         self.usual_looks = if self.is_elsewhere { 0 } else { self.usual_looks.saturating_add(1) };
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
@@ -276,28 +279,6 @@ impl Door {
         self.before_since > since
     }
 
-    /// Takes note of data that are no lock. Returns whether they are news.
-    pub(crate) fn saw_data(&mut self, node: NodeId) -> bool {
-        let is_news = !self.with_data.contains(node);
-        self.with_data.insert(node);
-        is_news
-    }
-
-    /// What the last looks have shown was no lock.
-    pub(crate) fn forget_looks(&mut self) {
-        self.same = 0;
-    }
-
-    pub(crate) fn with_data(&self) -> NodeSet {
-        self.with_data
-    }
-
-    /// Returns whether what the usual node shows may be no lock: another node has shown something
-    /// else just now.
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.has_returned
-    }
-
     /// Returns whether this token was seen last.
     pub(crate) fn knows(&self, token: &[u8]) -> bool {
         self.runs > 0 && self.token == xxh64(token, 0)
@@ -338,9 +319,10 @@ impl Door {
 
     /// Returns to which of so many other nodes the next look goes, and `None` for the usual node:
     /// the first of the order, or the one that tells. As long as two nodes show the same, the owner
-    /// is there, and may have no key at a third one.
+    /// is there, and may have no key at a third one; after many looks, a third one is asked all the
+    /// same.
     pub(crate) fn elsewhere(&self, others: usize) -> Option<usize> {
-        let place = self.returns as usize;
+        let place = self.returns.wrapping_add(self.same / USUAL_LOOKS) as usize;
         (self.is_for_another() && others > 0).then(|| place % others)
     }
 

@@ -14,9 +14,10 @@
 //!
 //! Data that are no lock may stay at a node for ever, and leave no room for the key of an owner:
 //! data that are no string, and a key without an end. Whoever finds such data looks at another node
-//! at once, and at that one no more, as long as enough others have room. The end of a key is asked
-//! for with a long look, and when a token comes back behind another one. Where too few nodes have
-//! room, all are asked now and then.
+//! at once, and at none with such data for a minute, as long as enough others have room. The end of
+//! a key is asked for with a long look, when a token comes back behind another one, and when looks
+//! have shown the same for some time. Where too few nodes have room, nobody can have the lock, and
+//! looks go on; all nodes are asked now and then. A string that is empty looks like no key at all.
 
 use core::time::Duration;
 
@@ -179,7 +180,8 @@ impl Redlock {
         // Who is next does not wait for the end of a key.
         let is_long = opts_in && self.is_long(now, slot);
         // A key without an end is no lock.
-        let asks_ttl = is_long || self.table.door(slot).is_some_and(Door::is_doubtful);
+        let tells = self.nodes[node].tells();
+        let asks_ttl = is_long || self.table.door(slot).is_some_and(|door| door.is_doubtful(tells));
         let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
@@ -230,14 +232,9 @@ impl Redlock {
                     self.table.door_mut(slot).saw(now, token);
                     self.door_is_closed(now, id, slot);
                 }
-                Some(Seen::Data) if self.look_past_data(now, id, slot) => {}
                 Some(Seen::Data) => {
-                    self.table.door_mut(slot).saw(now, &[]);
-                    // Such data may stay for ever, at nodes that the lock does not need.
-                    if self.table.door(slot).is_some_and(Door::is_long_the_same) {
-                        self.go_in(slot);
-                    } else {
-                        self.door_is_closed(now, id, slot);
+                    if !self.look_past_data(now, id, slot) {
+                        self.data_are_in_the_way(now, id, slot);
                     }
                 }
                 Some(Seen::Value(_) | Seen::Nothing) | None => self.go_in(slot),
@@ -249,20 +246,33 @@ impl Redlock {
     /// Lets a request look at another node at once, if `id` turns out to have data that are no
     /// lock, and enough others can have the key of the owner. Returns `false` otherwise.
     pub(super) fn look_past_data(&mut self, now: Instant, id: NodeId, slot: u32) -> bool {
-        if !self.table.door_mut(slot).saw_data(id) {
+        if !self.table.door_mut(slot).saw_data(now, id) {
             return false;
         }
-        self.table.door_mut(slot).forget_looks();
-        let with_data = self.with_data(slot);
-        let next = self.door_of(now, slot).filter(|node| !with_data.contains(*node));
-        let Some(node) = next else { return false };
-        let end = self.look_end(now, slot, node);
-        let has_time = end < self.table[slot].wait_until;
-        if has_time {
-            self.table.end_listening(slot);
-            self.look_at_door(now, slot, node, end);
+        self.table.door_mut(slot).end_same();
+        let next = self.door_of(now, slot).filter(|node| !self.with_data(slot).contains(*node));
+        let next = next.map(|node| (node, self.look_end(now, slot, node)));
+        match next.filter(|(_, end)| *end < self.table[slot].wait_until) {
+            None => false,
+            Some((node, end)) => {
+                self.table.end_listening(slot);
+                // Whatever was told was about the data.
+                self.table.door_mut(slot).take_knock();
+                self.look_at_door(now, slot, node, end);
+                true
+            }
         }
-        has_time
+    }
+
+    /// Lets a request wait on that has found data at a node without which it can do nothing. They
+    /// may stay for ever, so once in a while all nodes are asked.
+    fn data_are_in_the_way(&mut self, now: Instant, id: NodeId, slot: u32) {
+        self.table.door_mut(slot).saw(now, &[]);
+        if self.table.door(slot).is_some_and(Door::is_long_the_same) {
+            self.go_in(slot);
+        } else {
+            self.door_is_closed(now, id, slot);
+        }
     }
 
     /// Returns whether a token is left from the last attempt of a request. Another token of this

@@ -64,7 +64,7 @@ impl Redlock {
     /// from one to the next is looked at as ever, except by [who is next](super::call): if all who
     /// wait for it were told, all would look at the same moment.
     pub(super) fn wants_to_hear(&self, now: Instant, slot: u32, node: NodeId) -> bool {
-        // For data that are no lock nobody listens: they may stay for ever.
+        // For data that are no string nobody listens: they may stay for ever.
         let is_lock = self.table.door(slot).is_some_and(|door| !door.knows(&[]));
         self.nodes[node].tells() && is_lock && (self.is_long(now, slot) || self.is_next(now, slot))
     }
@@ -121,10 +121,11 @@ impl Redlock {
         lock.reply_settled();
         let waits = lock.phase == Phase::Backoff;
         let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
+        let is_long = self.table.door(slot).is_some_and(Door::listens_for_long);
         match millis.filter(|_| waits && is_current) {
             Some(-1) => _ = self.look_past_data(now, id, slot),
-            // The server cuts the rest of a millisecond off.
-            Some(left @ 0..) => {
+            // The server cuts the rest of a millisecond off. Who is next does not wait for the end.
+            Some(left @ 0..) if is_long => {
                 let left = Duration::from_millis(left.unsigned_abs().saturating_add(1));
                 self.ends_at(now, id, slot, now + left);
             }

@@ -3,11 +3,11 @@
 //! The node that tells can stand still, and the owner can have let go everywhere but there. Then
 //! nobody is told, and the next [look](super::door) is far away. A peek is a plain read beside the
 //! pause of the request: it ends nothing and asks for no news. Where the token of the owner is
-//! there, nothing changes. Where it is not, the next node is read at once, since an owner can lack
-//! the key at a few nodes, and a token that stands at a few nodes is no owner's. When so many lack
-//! the key that nobody can have a quorum, the request goes in, as after a look at an empty door.
-//! Where too few nodes can be read to show that, the request waits on: it would need the vote of
-//! the node at which it listens.
+//! there, nothing changes. Where it is not, all other nodes are read, one after the other, since an
+//! owner can lack the key at a few nodes, and a token that stands at a few nodes is no owner's.
+//! When so many lack the key that nobody can have a quorum, the request goes in, as after a look at
+//! an empty door. Where too few nodes can be read to show that, the request waits on: it would need
+//! the vote of the node at which it listens.
 
 use core::time::Duration;
 
@@ -21,7 +21,8 @@ use crate::redlock::wire::command;
 use crate::time::Instant;
 
 /// The longest time between two peeks, and so the time for which a lock can be free that nobody is
-/// told of. A hundred who wait read each of four other nodes ten times a second.
+/// told of. A hundred who wait read each of four other nodes ten times a second, or forty times
+/// while the owner lacks a key.
 const LONGEST: Duration = Duration::from_secs(3);
 
 impl Redlock {
@@ -72,7 +73,7 @@ impl Redlock {
         if nodes.is_empty() {
             return;
         }
-        let next = self.in_order(slot, nodes, door.peeks().count() % nodes.len());
+        let next = self.in_order(slot, nodes, door.peeks().rounds() % nodes.len());
         self.counters.looked += 1;
         let number = self.counters.looked as u32;
         let request = Request::Door(DoorRequest { slot, number });
@@ -105,19 +106,19 @@ impl Redlock {
             // The request was told meanwhile, and comes back soon.
             return true;
         }
-        let is_first = door.peeks().lacking().is_empty();
-        match seen {
-            // The owner seems to be there.
-            Some(Seen::Value(token)) if is_first && door.knows(token) => return true,
-            // A node that does not answer says nothing of the owner.
-            None => return true,
-            Some(Seen::Value(token)) if !self.is_leftover(slot, token) => {}
-            Some(Seen::Value(_) | Seen::Nothing) => {
-                self.table.door_mut(slot).peeks_mut().lacks_key(id);
-            }
-            Some(Seen::Data) => _ = self.table.door_mut(slot).saw_data(id),
+        let is_leftover = matches!(seen, Some(Seen::Value(token)) if self.is_leftover(slot, token));
+        let shows_owner = matches!(seen, Some(Seen::Value(token)) if door.knows(token));
+        // A node that does not answer says nothing of the owner.
+        let Some(seen) = seen else { return true };
+        if shows_owner && door.peeks().lacking().is_empty() {
+            return true;
         }
-        let Some(door) = self.table.door(slot) else { return true };
+        let door = self.table.door_mut(slot);
+        if seen == Seen::Nothing || is_leftover {
+            door.peeks_mut().lacks_key(id);
+        } else if seen == Seen::Data {
+            door.saw_data(now, id);
+        }
         let lacking = door.peeks().lacking().union(door.with_data());
         if self.nodes().without(lacking).len() >= self.quorum.need() {
             self.read_elsewhere(now, slot);

@@ -24,8 +24,10 @@ impl Rig {
             };
             let words: Vec<_> = parts.map(|part| word(&part)).collect();
             let is_door = words[0] == "GETRANGE" && self.opens_doors;
-            let is_door = is_door || is_ticket(&words) && self.ticket.is_some();
-            let is_look = is_door || is_unseen(&words) || is_look(&words) && self.answers_looks;
+            let is_aside = is_ticket(&words) && self.ticket.is_some()
+                || words[0] == "PTTL" && self.ttl.is_some();
+            let is_look =
+                is_door || is_aside || is_unseen(&words) || is_look(&words) && self.answers_looks;
             if !is_look {
                 let words = words.iter().map(|word| short(word)).collect::<Vec<_>>();
                 self.outputs[index].push(words.join(" "));
@@ -42,6 +44,7 @@ impl Rig {
             let reply = match &words[..] {
                 [get, ..] if get == "GETRANGE" => NOBODY.to_owned(),
                 words if is_ticket(words) => self.ticket.expect("it is answered here").to_owned(),
+                [pttl, ..] if pttl == "PTTL" => self.ttl.expect("it is answered here").to_owned(),
                 words => self.masters[index].answer(self.now, words),
             };
             self.receive(index, &reply);
@@ -49,13 +52,15 @@ impl Rig {
         }
     }
 
-    /// Returns whether the next answer of a node is one about a ticket.
-    pub(super) fn owes_ticket(&mut self, index: usize) -> bool {
-        if self.opens_doors || self.ticket.is_none() {
+    /// Returns whether the next answer of a node is one about a ticket or the end of a key, which
+    /// is answered at once.
+    pub(super) fn owes_aside(&mut self, index: usize) -> bool {
+        if self.opens_doors {
             return false;
         }
         self.transmit(index);
-        self.owed[index].front().is_some_and(|words| words.as_deref().is_some_and(is_ticket))
+        let is_aside = |words: &[String]| is_ticket(words) || words[0] == "PTTL";
+        self.owed[index].front().is_some_and(|words| words.as_deref().is_some_and(is_aside))
     }
 
     pub(super) fn has_output(&mut self, index: usize) -> bool {

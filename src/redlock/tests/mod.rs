@@ -96,6 +96,8 @@ struct Rig {
     /// What all requests for a ticket are answered, at once. Where that is `None`, they show in the
     /// outputs.
     ticket: Option<&'static str>,
+    /// The same for questions for the end of a key.
+    ttl: Option<&'static str>,
 }
 
 impl Rig {
@@ -161,6 +163,7 @@ impl Rig {
             answers_looks: true,
             opens_doors: true,
             ticket: Some("-ERR no tickets here"),
+            ttl: Some(":60000"),
         };
         rig.advance(Duration::ZERO);
         rig
@@ -245,7 +248,7 @@ impl Rig {
                 if self.answers_looks && self.redlock.is_looking(node(index)) {
                     self.answer_looks(index);
                 }
-                if self.owes_ticket(index) {
+                if self.owes_aside(index) {
                     self.answer_looks(index);
                 }
             }

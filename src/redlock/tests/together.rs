@@ -62,12 +62,17 @@ struct Together {
 
 impl Together {
     fn new(engines: usize, seed: u64) -> Self {
+        Self::new_telling(engines, seed, true)
+    }
+
+    /// The same with masters that tell what happens to keys, or do not.
+    fn new_telling(engines: usize, seed: u64, tells: bool) -> Self {
         let rig = |engine| {
             let mut rig = Rig::unconnected_seeded(5, seed * 1_000 + engine as u64, |_| ());
-            rig.masters.iter_mut().for_each(|master| master.tracks = true);
+            rig.masters.iter_mut().for_each(|master| master.tracks = tells);
             rig.connect_all(5);
             rig.opens_doors = false;
-            rig.ticket = None;
+            (rig.ticket, rig.ttl) = (None, None);
             rig
         };
         let engines: Vec<_> = (0..engines).map(rig).collect();
@@ -209,7 +214,9 @@ impl Together {
                 (key.owner, key.ends) = (Some((engine, token.to_owned())), self.now + LONG_TTL);
             }
             ["GETRANGE", "r", ..] => {
-                key.told.push(engine);
+                if self.engines[engine].masters[master].tracks {
+                    key.told.push(engine);
+                }
                 let Some((owner, token)) = &key.owner else { return NOBODY.to_owned() };
                 let token: u64 = token[1..].parse().expect("a number");
                 return format!("$20\r\n{owner:012}{token:08}");

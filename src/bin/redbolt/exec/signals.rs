@@ -195,7 +195,7 @@ mod tests {
         for (known, signal) in NAMES {
             assert_eq!(name(signal), format!("SIG{known}"));
         }
-        for text in ["", "SIG", "USR3", "KILL", "0", "-1", "99"] {
+        for text in ["", "SIG", "USR3", "KILL", "9", "0", "-1", "99"] {
             assert!(named(text).is_err(), "{text}");
         }
     }

@@ -3,8 +3,8 @@
 use crate::redlock::node_set::{NodeId, NodeSet};
 use crate::time::Instant;
 
-/// The peeks of one request. They go round by round: each begins with one node, and goes on to
-/// others as long as none shows the owner.
+/// The peeks of one request. They go round by round: each begins with one node, and ends
+/// there if that one shows the owner. Else it goes on to the others.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Peeks {
     /// The end of the pause in which the request peeks.
@@ -14,8 +14,8 @@ pub(crate) struct Peeks {
     /// The nodes that were read in this round, and those of them that lacked the key.
     read: NodeSet,
     lacking: NodeSet,
-    /// How many peeks there were.
-    count: u32,
+    /// How many rounds there were.
+    rounds: u32,
 }
 
 impl Peeks {
@@ -34,7 +34,8 @@ impl Peeks {
 
     /// A peek with this `number` leaves for a node.
     pub(crate) fn leaves(&mut self, number: u32, node: NodeId) {
-        (self.number, self.count) = (number, self.count.wrapping_add(1));
+        self.number = number;
+        self.rounds = self.rounds.wrapping_add(u32::from(self.read.is_empty()));
         self.read.insert(node);
     }
 
@@ -43,9 +44,9 @@ impl Peeks {
         self.number == number && number > 0
     }
 
-    /// Returns how many peeks there were. Those of a request go from node to node.
-    pub(crate) fn count(&self) -> usize {
-        self.count as usize
+    /// Returns how many rounds there were. Each begins at another node than the one before.
+    pub(crate) fn rounds(&self) -> usize {
+        self.rounds as usize
     }
 
     /// A node lacks the key.

@@ -37,7 +37,7 @@ fn telling_as(count: usize, seed: u64, change: fn(&mut RedlockConfig)) -> Rig {
     let mut rig = Rig::unconnected_seeded(count, seed, change);
     rig.masters.iter_mut().for_each(|master| master.tracks = true);
     rig.connect_all(count);
-    rig.opens_doors = false;
+    (rig.opens_doors, rig.ttl) = (false, None);
     rig
 }
 

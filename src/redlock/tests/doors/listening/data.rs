@@ -68,14 +68,48 @@ fn where_too_few_nodes_have_room_whoever_waits_looks_as_seldom_as_ever() {
         rig.reply(next, NO_STRING);
     }
     assert!((0..5).all(|index| !rig.has_output(index)), "a pause");
+    for looks in 1..=16 {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        if (0..5).all(|index| rig.has_output(index)) {
+            assert!(rig.all_asked());
+            return assert!(looks > 4, "{looks} looks");
+        }
+        let next = rig.looks_at_once();
+        rig.reply(next, NO_STRING);
+    }
+    panic!("all are never asked");
+}
+
+/// Somebody may have removed them.
+#[test]
+fn data_that_were_seen_a_minute_ago_are_looked_for_again() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let (door, _) = rig.long_look();
+    let since = rig.now;
+    rig.reply(door, NO_STRING);
+    let next = rig.looks_at_once();
+    rig.reply(next, &token(0));
+    loop {
+        let (again, opts_in) = rig.long_look();
+        let ago = rig.now - since;
+        if again == door {
+            return assert!(ago >= Duration::from_secs(60), "{ago:?}");
+        }
+        assert!(ago < Duration::from_secs(90), "never again");
+        rig.reply(again, &token(0));
+        if opts_in {
+            rig.reply(again, ":600000");
+        }
+    }
 }
 
 /// Another node has shown the token of another owner meanwhile, so one of the two is none.
 #[test]
 fn a_token_that_comes_back_behind_another_one_is_asked_for_its_end() {
-    let mut rig = rig();
+    let mut rig = telling();
     rig.refused(LONG_WAIT);
-    let door = rig.look("r");
+    let (door, _) = rig.long_look();
     rig.reply(door, &token(0));
     loop {
         let (next, asks) = rig.long_look();

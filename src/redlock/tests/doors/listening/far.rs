@@ -23,6 +23,9 @@ fn far_with(seed: u64, tracks: bool, change: fn(&mut RedlockConfig)) -> Rig {
     }
     rig.events();
     rig.opens_doors = false;
+    if tracks {
+        rig.ttl = None;
+    }
     rig.acquire("r", LONG_WAIT);
     (0..5).for_each(|index| _ = rig.sent(index));
     rig.advance(ms(100));

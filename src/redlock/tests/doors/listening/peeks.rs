@@ -198,3 +198,24 @@ fn a_peek_that_has_missed_the_key_once_goes_on_behind_the_token_of_the_owner() {
     assert_eq!(rig.finds_nothing(), 2, "the key is missing at three nodes now");
     assert!(rig.all_asked());
 }
+
+/// The owner lacks the key at one node, so that rounds which begin there read all others.
+#[test]
+fn each_round_of_peeks_begins_at_another_node() {
+    let mut rig = telling();
+    rig.refused(LONG_WAIT);
+    let door = rig.listens(60_000);
+    let without = (door + 1) % 5;
+    let mut firsts = Vec::new();
+    while firsts.len() < 3 {
+        let since = rig.now;
+        let next = rig.peek();
+        if rig.now > since {
+            firsts.push(next);
+        }
+        let answer = if next == without { NOBODY.to_owned() } else { token(0) };
+        rig.reply(next, &answer);
+    }
+    firsts.dedup();
+    assert_eq!(firsts.len(), 3, "{firsts:?}");
+}
