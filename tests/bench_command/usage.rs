@@ -10,7 +10,7 @@ use super::run::{bench, run, text};
 #[test]
 fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
     let in_flight = "a whole number between 1 and 100,000 is possible; see redbolt bench --help";
-    let rows: [(&[&str], &str); 34] = [
+    let rows: [(&[&str], &str); 35] = [
         (&["--seconds", "0"], "--seconds is \"0\", between 100ms and 1h is possible; see"),
         (&["--seconds", "2h"], "--seconds is \"2h\", between"),
         (&["--seconds", "soon"], "--seconds is \"soon\", which is not a duration such as 250us"),
@@ -27,7 +27,8 @@ fn what_cannot_be_used_is_named_with_its_bounds_on_one_line() {
         (&["--rate", "1000001"], "--rate is \"1000001\", a whole number"),
         (&["--rate", "2k..1k"], "--rate is \"2k..1k\", a whole number between 1 and 1,000,000, or"),
         (&["--rate", "1", "--arrivals", "odd"], "--arrivals is \"odd\", even or poisson is"),
-        (&["--resources", "zipf:0"], "--resources is \"…\", zipf:K:EXPONENT, with K from 1 to"),
+        (&["--resources", "zipf:0"], "--resources is \"zipf:0\", zipf:K:EXPONENT, with K from"),
+        (&["--resources", "u:secret@h"], "--resources is \"…\", a whole number between 1 and"),
         (&["--hold", "30s"], "--hold is 30s, less than --ttl, which is 30s, is possible"),
         (&["--extend", "101"], "--extend is \"101\", a whole number of percent between 0% and"),
         (&["--key-len", "32"], "--key-len is \"32\", a whole number between 33 and 2,048"),
