@@ -189,7 +189,7 @@ fn wrong_usage_is_told_before_a_node_is_visited() {
     who(&nowhere, &[]).assert(64, &["<RESOURCE>"]);
     who(&nowhere, &[""]).assert(64, &["the resource is empty"]);
     who(&nowhere, &["redbolt:witness"]).assert(64, &["which is reserved"]);
-    who(&nowhere, &["r", &"x".repeat(4_097)]).assert(64, &["has 4097 bytes"]);
+    who(&nowhere, &["r", &"x".repeat(4_097)]).assert(64, &["have 4097 bytes"]);
 }
 
 #[test]
