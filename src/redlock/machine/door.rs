@@ -56,9 +56,7 @@ impl Redlock {
         let hashes = self.hashes(slot);
         // Each run tells that once, so all of them are asked.
         let is_back = hashes.into_iter().filter(|hash| self.runs.comes_back(*hash)).count() > 0;
-        let door = self.door_of(now, slot).map(|node| (node, self.look_end(now, slot, node)));
-        // No attempt begins after the wait, so a look must leave time for one.
-        match door.filter(|(_, end)| *end < self.table[slot].wait_until) {
+        match self.door_in_time(now, slot) {
             Some(_) if goes_first => self.go_in(slot),
             Some(_) if knocks => self.knock(now, slot),
             Some((node, end)) => self.look_at_door(now, slot, node, end),
@@ -75,6 +73,14 @@ impl Redlock {
     pub(super) fn go_in(&mut self, slot: u32) {
         self.table.end_listening(slot);
         self.enqueue(slot);
+    }
+
+    /// Returns the node at which a request looks now, and until when that waits for an answer.
+    fn door_in_time(&self, now: Instant, slot: u32) -> Option<(NodeId, Instant)> {
+        let node = self.door_of(now, slot)?;
+        let end = self.look_end(now, slot, node);
+        // No attempt begins after the wait, so a look must leave time for one.
+        (end < self.table[slot].wait_until).then_some((node, end))
     }
 
     /// Returns the moment until which a look at `node`, which begins now, waits for its answer.
@@ -250,18 +256,16 @@ impl Redlock {
             return false;
         }
         self.table.door_mut(slot).end_same();
-        let next = self.door_of(now, slot).filter(|node| !self.with_data(slot).contains(*node));
-        let next = next.map(|node| (node, self.look_end(now, slot, node)));
-        match next.filter(|(_, end)| *end < self.table[slot].wait_until) {
-            None => false,
-            Some((node, end)) => {
-                self.table.end_listening(slot);
-                // Whatever was told was about the data.
-                self.table.door_mut(slot).take_knock();
-                self.look_at_door(now, slot, node, end);
-                true
-            }
-        }
+        let next = self.door_in_time(now, slot);
+        let Some((node, end)) = next.filter(|(node, _)| !self.with_data(slot).contains(*node))
+        else {
+            return false;
+        };
+        self.table.end_listening(slot);
+        // Whatever was told was about the data.
+        self.table.door_mut(slot).take_knock();
+        self.look_at_door(now, slot, node, end);
+        true
     }
 
     /// Lets a request wait on that has found data at a node without which it can do nothing. They

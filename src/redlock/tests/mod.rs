@@ -55,6 +55,8 @@ const NONCE: [u8; 12] = *b"nonce-nonce-";
 
 /// What a look at a key shows that is not there.
 const NOBODY: &str = "$0\r\n";
+/// The same for data that are no string.
+const NO_STRING: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const TTL: Duration = Duration::from_secs(10);
 const WAIT: Duration = Duration::from_secs(2);
 const NO_WAIT: Duration = Duration::ZERO;

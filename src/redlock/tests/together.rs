@@ -268,7 +268,18 @@ impl Together {
         self.ask_for(engine, LONG);
     }
 
-    /// The same, and waits for so long.
+    /// Lets the first engine have the resource, and all others ask then. Returns its lock.
+    fn all_ask(&mut self) -> (usize, LockId) {
+        self.ask(0);
+        let owner = self.next();
+        for engine in 1..self.engines.len() {
+            self.ask(engine);
+            self.pass(ms(1));
+        }
+        owner
+    }
+
+    /// Lets an engine ask for the resource, and wait for so long.
     fn ask_for(&mut self, engine: usize, wait: Duration) {
         self.turn(engine);
         let rig = &mut self.engines[engine];

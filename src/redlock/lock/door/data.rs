@@ -33,8 +33,8 @@ impl Door {
     /// else just now, or looks have shown the same for some time. With a node that `tells`, long
     /// looks come then.
     pub(crate) fn is_doubtful(&self, tells: bool) -> bool {
-        let is_long_the_same = self.same % (2 * SAME_LOOKS) == 2 * SAME_LOOKS - 1;
-        self.has_returned || (!tells && is_long_the_same)
+        let is_eighth = self.same.wrapping_add(1) % (2 * SAME_LOOKS) == 0;
+        self.has_returned || (!tells && is_eighth)
     }
 
     /// Forgets data that were seen long ago: somebody may have removed them.

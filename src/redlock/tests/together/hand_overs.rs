@@ -55,13 +55,7 @@ enum End {
 
 /// Lets all but one wait for owners who keep the lock for long.
 fn hand_overs(mut together: Together, end: End) -> Vec<HandOver> {
-    let waiters = together.engines.len() - 1;
-    together.ask(0);
-    let (mut owner, mut lock) = together.next();
-    for engine in 1..=waiters {
-        together.ask(engine);
-        together.pass(ms(1));
-    }
+    let (mut owner, mut lock) = together.all_ask();
     let mut hand_overs = Vec::new();
     for _ in 0..5 {
         let (since, before) = (together.now, together.commands);
@@ -150,12 +144,7 @@ fn nobody_knocks_where_an_attempt_has_little_time() {
 fn a_door_without_the_key_of_the_owner_is_asked_in_vain_a_few_times() {
     for waiters in [1, 2, 5, 10, 30, 100] {
         let mut together = Together::new(waiters + 1, 0);
-        together.ask(0);
-        together.next();
-        for engine in 1..=waiters {
-            together.ask(engine);
-            together.pass(ms(1));
-        }
+        together.all_ask();
         together.pass(ms(3_000));
         let door = (0..5).max_by_key(|master| together.keys[*master].told.len()).expect("masters");
         together.keys[door].owner = None;

@@ -2,8 +2,6 @@
 
 use super::*;
 
-const NO_STRING: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
-
 impl Rig {
     /// Returns the node at which the one request looks now.
     fn looks_at_once(&mut self) -> usize {
