@@ -7,6 +7,9 @@ use redbolt::time::parse_duration;
 
 use crate::Outcome;
 
+/// The longest measurement.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
 /// The options by name, the last of equal names first.
 pub(crate) struct Args {
     options: Vec<(String, String)>,
@@ -64,8 +67,12 @@ impl Args {
     /// A time in seconds without a unit, as in the other benches.
     pub(crate) fn seconds(&self, default: f64) -> Outcome<Duration> {
         let seconds = self.number("seconds", default)?;
-        let length = Duration::try_from_secs_f64(seconds).ok().filter(|length| !length.is_zero());
-        length.ok_or_else(|| format!("--seconds is {seconds}, more than 0 is possible").into())
+        let length = Duration::try_from_secs_f64(seconds).ok();
+        let length = length.filter(|length| !length.is_zero() && *length <= LONGEST);
+        length.ok_or_else(|| {
+            let most = LONGEST.as_secs();
+            format!("--seconds is {seconds}, more than 0 and at most {most} is possible").into()
+        })
     }
 
     pub(crate) fn nodes(&self) -> Outcome<Vec<String>> {

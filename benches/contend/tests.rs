@@ -82,9 +82,12 @@ fn an_error_names_option_and_value() -> Result<(), Failed> {
     let args = parse(["--waiters", "30,0"]).map_err(|error| error.to_string())?;
     let error = args.counts::<usize>("waiters", "1").expect_err("nobody waits").to_string();
     assert_eq!(error, "--waiters has 0, which is no number above 0");
-    let args = parse(["--seconds", "0"]).map_err(|error| error.to_string())?;
-    let error = args.seconds(3.0).expect_err("no time").to_string();
-    assert_eq!(error, "--seconds is 0, more than 0 is possible");
+    for seconds in ["0", "86401"] {
+        let args = parse(["--seconds", seconds]).map_err(|error| error.to_string())?;
+        let error = args.seconds(3.0).expect_err("out of bounds").to_string();
+        let expected = format!("--seconds is {seconds}, more than 0 and at most 86400 is possible");
+        assert_eq!(error, expected);
+    }
     Ok(())
 }
 
