@@ -4,7 +4,7 @@ mod data;
 mod first;
 mod peeks;
 mod tenure;
-mod ticket;
+pub(crate) mod ticket;
 pub(crate) mod turn;
 
 use core::mem;
@@ -44,7 +44,8 @@ const MARKS_A_TURN: u8 = 2;
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Door {
     /// The number of the last look, whether it asks to be told what happens to the key, whether it
-    /// does so for long, and whether it has gone to another node than the usual one.
+    /// is one behind a long owner at a node that tells, and whether it has gone to another node
+    /// than the usual one.
     number: u32,
     opts_in: bool,
     is_long: bool,
@@ -67,6 +68,8 @@ pub(crate) struct Door {
     /// How many looks have shown this token one after the other, since when, and until when the
     /// token is known to have been there.
     same: u32,
+    /// Whether the next look repeats the last one.
+    looks_again: bool,
     since: Instant,
     until: Instant,
     /// Since when looks had shown the token before.
@@ -178,6 +181,11 @@ impl Door {
         self.looked + rest.min(most)
     }
 
+    /// Returns whether the last look was one behind a long owner, at a node that tells.
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long
+    }
+
     /// Returns whether the last look has opted in for the key.
     pub(crate) fn opts_in(&self) -> bool {
         self.opts_in
@@ -188,6 +196,11 @@ impl Door {
         self.listening.is_some() && self.is_long
     }
 
+    /// The next look repeats the last one, to listen, and shows no more than that one has shown.
+    pub(crate) fn look_again(&mut self) {
+        self.looks_again = true;
+    }
+
     /// Returns whether the answer to the look with this `number` is awaited.
     pub(crate) fn is_current(&self, number: u32) -> bool {
         self.number == number
@@ -196,8 +209,10 @@ impl Door {
     /// Takes note of the token that stands at the door.
     pub(crate) fn saw(&mut self, now: Instant, token: &[u8]) {
         self.until = now;
+        let is_again = mem::take(&mut self.looks_again);
         if self.knows(token) {
-            (self.same, self.has_returned) = (self.same.saturating_add(1), false);
+            self.same = self.same.saturating_add(u32::from(!is_again));
+            self.has_returned = false;
             return;
         }
         let hash = xxh64(token, 0);
@@ -330,7 +345,8 @@ impl Door {
     /// for long are long, so every second look does.
     fn is_for_another(&self) -> bool {
         let every = if self.listens_for_long() { 2 } else { SAME_LOOKS };
-        (self.same > 0 && self.same % every == 0) || self.usual_looks >= USUAL_LOOKS
+        let same = self.same - u32::from(self.looks_again && self.same > 0);
+        (same > 0 && same % every == 0) || self.usual_looks >= USUAL_LOOKS
     }
 
     /// Returns whether looks here and elsewhere have shown the same for some time. True for every

@@ -15,7 +15,9 @@ pub(crate) struct Listening {
     pub(crate) node: NodeId,
     /// The key, as a hash. Two keys with the same one wake each other, which costs a look.
     key: u64,
-    /// When the key ends on the node by itself, as far as the node has told.
+    /// Whether that is the key of the owner, and not that of a ticket.
+    pub(crate) is_lock: bool,
+    /// When the key of the owner ends on the node by itself, as far as the node has told.
     pub(crate) ends: Option<Instant>,
 }
 
@@ -30,7 +32,12 @@ pub(crate) struct Listeners {
 
 impl Listening {
     pub(crate) fn new(node: NodeId, key: &[u8]) -> Self {
-        Self { node, key: hash(key), ends: None }
+        Self { node, key: hash(key), is_lock: true, ends: None }
+    }
+
+    /// The same for the key of a ticket.
+    pub(crate) fn to_ticket(node: NodeId, key: &[u8]) -> Self {
+        Self { is_lock: false, ..Self::new(node, key) }
     }
 
     fn place(&self) -> (NodeId, u64) {

@@ -182,13 +182,13 @@ impl Redlock {
         self.counters.looked += 1;
         // The slot and these bits tell a look from all that can be under way.
         let number = self.counters.looked as u32;
-        let opts_in = self.wants_to_hear(now, slot, node);
-        // Who is next does not wait for the end of a key.
-        let is_long = opts_in && self.is_long(now, slot);
+        let (opts_in, is_long) = self.wants_to_hear(now, slot, node);
         // A key without an end is no lock.
         let tells = self.nodes[node].tells();
+        // Who is next does not wait for the end of a key.
         let asks_ttl = is_long || self.table.door(slot).is_some_and(|door| door.is_doubtful(tells));
-        let is_known = |door: &Door| door.listening().is_some_and(|known| known.node == node);
+        let is_known =
+            |door: &Door| door.listening().is_some_and(|known| known.node == node && known.is_lock);
         // One push answers all that was asked for one key.
         let is_counted = opts_in && !self.table.door(slot).is_some_and(is_known);
         self.table.door_mut(slot).look(now, number, opts_in, is_long);
@@ -235,6 +235,9 @@ impl Redlock {
             self.judge_silence(now, id, slot, seen);
             match seen {
                 Some(Seen::Value(token)) if !self.is_leftover(slot, token) => {
+                    if !self.table.door_mut(slot).knows(token) {
+                        self.give_ticket_back(now, slot);
+                    }
                     self.table.door_mut(slot).saw(now, token);
                     self.door_is_closed(now, id, slot);
                 }
@@ -291,8 +294,8 @@ impl Redlock {
         self.leave_mark(now, slot);
         match self.next_look(now, slot) {
             Some(retry_at) => {
-                self.draw_ticket(now, slot);
                 self.back_off(now, slot, retry_at);
+                self.want_ticket(now, slot);
             }
             None => {
                 let mut refused = self.table[slot].votes.refused();

@@ -1,20 +1,21 @@
 //! Knocks: who waits for an owner that keeps the resource for long asks the door alone, as soon as
 //! the door tells that the resource may be free, or when the key there has ended by itself.
 //!
-//! All who listen are told at the same moment. If they looked and then asked all nodes, they would
-//! split the votes. So the attempt of each asks one node first, at which all would look. Mostly
-//! that node grants one of the requests, which then asks the other nodes with the same token, and
-//! refuses the rest, which cost one command each and listen again. The release, the news of it, the
-//! knock and the other nodes take three round trips, however many wait.
+//! Those who listen are told at the same moment. If they looked and then asked all nodes, they
+//! would split the votes. So the attempt of each asks one node first, at which all would look.
+//! Mostly that node grants one of the requests, which then asks the other nodes with the same
+//! token, and refuses the rest, which cost one command each and listen again. The release, the news
+//! of it, the knock and the other nodes take three round trips, however many wait.
 //!
 //! A knock is an attempt whose spare nodes are all but one: its grant is a vote like any other, its
 //! validity begins with its first `SET`, and a door that does not answer is hedged against.
 //!
 //! Where few others contend each knows whose turn it is, and a [call](super::call) goes to that
 //! one. Behind an owner that keeps the resource for long one of all has a [ticket], asks all nodes
-//! as soon as the owner lets go, and has the lock two round trips after that; the others knock a
-//! little later.
+//! as soon as the owner lets go, and has the lock two round trips after that. One more knocks a
+//! little later, and all others are [not told](apart) of the release.
 
+mod apart;
 mod ticket;
 
 use core::time::Duration;

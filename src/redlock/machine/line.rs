@@ -207,6 +207,9 @@ impl Redlock {
         if self.sets.has_steps() {
             self.end_steps(now, slot);
         }
+        if self.table.behind(slot).is_none() {
+            self.give_ticket_back(now, slot);
+        }
         let lock = self.table.id(slot);
         self.emit(Event::AcquireFailed { lock, error });
         self.leave(now, slot);

@@ -6,7 +6,8 @@
 //! [knock](super::knock) follows, a [call](super::call) to the turn of the request, or a look that
 //! opts in anew. The node tells the ttl of the key too, because a key that ends by itself can be
 //! there for a while before the server notices. When the ttl is over, the request knocks, and goes
-//! on to listen meanwhile.
+//! on to listen meanwhile. Where many wait, two listen like this, and the others to the
+//! [ticket](super::knock) of the one who goes first.
 //!
 //! Nothing depends on a push. A request [peeks](super::peek) at the other nodes meanwhile, and
 //! looks again after the longest pause, every second time at another node, and after a knock in
@@ -20,6 +21,7 @@ use super::Redlock;
 use super::backoff::After;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
+use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::lock::listeners::Listening;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::request::DoorRequest;
@@ -60,13 +62,19 @@ enum Next {
 }
 
 impl Redlock {
-    /// Returns whether a look at `node` asks to be told what happens to the key. A lock that goes
-    /// from one to the next is looked at as ever, except by [who is next](super::call): if all who
-    /// wait for it were told, all would look at the same moment.
-    pub(super) fn wants_to_hear(&self, now: Instant, slot: u32, node: NodeId) -> bool {
+    /// Returns whether a look at `node` asks to be told what happens to the key, and whether it is
+    /// one behind a long owner. A lock that goes from one to the next is looked at as ever, except
+    /// by [who is next](super::call): if all who wait for it were told, all would look at the same
+    /// moment. Behind a long owner those listen who go first, by their [tickets](super::knock).
+    pub(super) fn wants_to_hear(&self, now: Instant, slot: u32, node: NodeId) -> (bool, bool) {
         // For data that are no string nobody listens: they may stay for ever.
         let is_lock = self.table.door(slot).is_some_and(|door| !door.knows(&[]));
-        self.nodes[node].tells() && is_lock && (self.is_long(now, slot) || self.is_next(now, slot))
+        if !is_lock || !self.nodes[node].tells() {
+            return (false, false);
+        }
+        let is_long = self.is_long(now, slot);
+        let is_first = is_long && !self.waits_apart(now, slot);
+        (is_first || self.is_next(now, slot), is_long)
     }
 
     /// Returns whether the same owner has had the resource for long.
@@ -99,11 +107,15 @@ impl Redlock {
         if !self.table.door(slot).is_some_and(Door::listens_for_long) {
             return Some(self.look_before_turn(now, slot, usual));
         }
+        Some(self.long_pause(now, slot).max(usual))
+    }
+
+    /// Returns when a request looks again at the latest that listens for long.
+    pub(super) fn long_pause(&mut self, now: Instant, slot: u32) -> Instant {
         let left = self.table[slot].wait_until - now;
         let pause = LONGEST.min(left / 4 * 3);
         let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
-        let told = now + Duration::from_nanos(self.rng.u64(nanos / 4 * 3..=nanos));
-        Some(told.max(usual))
+        now + Duration::from_nanos(self.rng.u64(nanos / 4 * 3..=nanos))
     }
 
     /// Handles the ttl of the key at the door, in milliseconds: −1 if the key never ends, and so is
@@ -148,16 +160,22 @@ impl Redlock {
         if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
             return self.listen_no_more(now, id);
         }
-        let next = if self.may_knock(ends, slot) { Next::Knock } else { Next::Look };
-        self.comes_at(now, slot, ends, next);
+        let knocks = self.may_knock(ends, slot) || self.has_ticket(now, slot);
+        let next = if knocks { Next::Knock } else { Next::Look };
+        let at = ends + self.lag(now, slot);
+        self.comes_at(now, slot, at, next);
     }
 
     /// Wakes the requests that listen at `id` for this key.
     pub(super) fn wake_listeners(&mut self, now: Instant, id: NodeId, key: &[u8]) {
         let mut is_called = false;
         for slot in self.table.listeners_of(id, key) {
-            self.judge_ticket(now, slot);
+            let is_apart = self.listens_apart(slot);
             if !self.wake(slot) {
+                continue;
+            }
+            if is_apart {
+                self.ticket_is_back(now, slot);
                 continue;
             }
             self.table.door_mut(slot).told(now);
@@ -168,6 +186,15 @@ impl Redlock {
                 self.come_back(now, slot);
             }
         }
+    }
+
+    /// Lets a request look soon that was told that the ticket is gone. The next owner has just had
+    /// the lock, or nobody has a ticket behind the same owner any more.
+    fn ticket_is_back(&mut self, now: Instant, slot: u32) {
+        self.table.door_mut(slot).learn_ticket(Ticket::Unknown);
+        self.table[slot].retries = 0;
+        let at = now + self.late_by();
+        self.comes_at(now, slot, at, Next::Look);
     }
 
     /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
@@ -235,9 +262,8 @@ impl Redlock {
         let unheard = self.table.end_listening(slot);
         self.table.door_mut(slot).heard_nothing(unheard);
         // Replies of one connection are in order, and a push would have come before.
-        let Some(Listening { ends, .. }) = unheard.filter(|unheard| unheard.node == id) else {
-            return;
-        };
+        let unheard = unheard.filter(|unheard| unheard.node == id && unheard.is_lock);
+        let Some(Listening { ends, .. }) = unheard else { return };
         let is_silent = match seen {
             Some(Seen::Value(token)) => {
                 !self.table.door(slot).is_some_and(|door| door.knows(token))

@@ -7,7 +7,8 @@
 //! owner can lack the key at a few nodes, and a token that stands at a few nodes is no owner's.
 //! When so many lack the key that nobody can have a quorum, the request goes in, as after a look at
 //! an empty door. Where too few nodes can be read to show that, the request waits on: it would need
-//! the vote of the node at which it listens.
+//! the vote of the node at which it listens. Whoever listens to a [ticket](super::knock) is not
+//! told what happens to the lock, and looks at the door when a node shows another token.
 
 use core::time::Duration;
 
@@ -67,7 +68,8 @@ impl Redlock {
     /// Reads the key at the next node that does not tell and was not read in this round.
     fn read_elsewhere(&mut self, now: Instant, slot: u32) {
         let Some(door) = self.table.door(slot) else { return };
-        let ear = door.listening().map(|listening| listening.node).into_iter().collect();
+        let ear = door.listening().filter(|listening| listening.is_lock);
+        let ear = ear.map(|listening| listening.node).into_iter().collect();
         let others = self.voters(now).without(ear).without(door.peeks().read());
         let nodes = others.without(door.with_data());
         if nodes.is_empty() {
@@ -111,6 +113,12 @@ impl Redlock {
         // A node that does not answer says nothing of the owner.
         let Some(seen) = seen else { return true };
         if shows_owner && door.peeks().lacking().is_empty() {
+            return true;
+        }
+        let shows_another = matches!(seen, Seen::Value(_)) && !shows_owner && !is_leftover;
+        if shows_another && self.listens_apart(slot) {
+            self.table.end_listening(slot);
+            self.come_back(now, slot);
             return true;
         }
         let door = self.table.door_mut(slot);

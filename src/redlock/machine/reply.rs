@@ -155,10 +155,18 @@ impl Redlock {
                 self.request_answered(now, id, sent, request);
                 self.handle_ttl(now, id, door, Some(*millis));
             }
-            (Request::Ticket(door), _) => {
+            (Request::Ticket(door, nth), _) => {
                 let vote = Vote::read(value)?;
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket(now, door, Some(vote == Vote::Granted));
+                self.handle_ticket(now, (door, nth), Some(vote == Vote::Granted));
+            }
+            (Request::TicketTtl(door), Value::Integer(millis)) => {
+                self.request_answered(now, id, sent, request);
+                self.handle_ticket_ttl(now, id, door, Some(*millis));
+            }
+            (Request::TicketBack, _) => {
+                Compared::read(value)?;
+                self.request_answered(now, id, sent, request);
             }
             (Request::OptIn | Request::Mark, Value::Simple(b"OK")) => {
                 self.request_answered(now, id, sent, request);
@@ -300,7 +308,8 @@ impl Redlock {
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-            Request::Ticket(request) => self.handle_ticket(now, request, None),
+            Request::Ticket(request, nth) => self.handle_ticket(now, (request, nth), None),
+            Request::TicketTtl(request) => self.handle_ticket_ttl(now, id, request, None),
             Request::OptIn if error.is_passing() => {}
             Request::OptIn => self.listen_no_more(now, id),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),
@@ -310,6 +319,7 @@ impl Redlock {
                 self.group_answered(now, id, iter::repeat_n(Compared::of_error(error), count));
             }
             Request::Compare(_)
+            | Request::TicketBack
             | Request::Mark
             | Request::Wanted { .. }
             | Request::Handshake

@@ -56,7 +56,9 @@ impl Redlock {
             Request::Set(_) => false,
             Request::Door(_)
             | Request::Ttl(_)
-            | Request::Ticket(_)
+            | Request::Ticket(..)
+            | Request::TicketTtl(_)
+            | Request::TicketBack
             | Request::OptIn
             | Request::Mark
             | Request::Wanted { .. }

@@ -181,11 +181,13 @@ impl Redlock {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Door(request) => self.handle_door(now, id, request, None),
                 Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-                Request::Ticket(request) => self.handle_ticket(now, request, None),
+                Request::Ticket(request, nth) => self.handle_ticket(now, (request, nth), None),
+                Request::TicketTtl(request) => self.handle_ticket_ttl(now, id, request, None),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_)
                 | Request::OptIn
+                | Request::TicketBack
                 | Request::Mark
                 | Request::Wanted { .. }
                 | Request::Handshake

@@ -28,8 +28,12 @@ pub(crate) enum Request {
     Door(DoorRequest),
     /// A question for the ttl of that key.
     Ttl(DoorRequest),
-    /// A request for the ticket of the one who goes first there.
-    Ticket(DoorRequest),
+    /// A request for one of the tickets there.
+    Ticket(DoorRequest, Nth),
+    /// A question for the ttl of the first one.
+    TicketTtl(DoorRequest),
+    /// The end of that ticket: its owner has no use for it any more.
+    TicketBack,
     /// The wish to be told what happens to the key that the next request reads.
     OptIn,
     /// The mark of a request that waits while locks of one engine follow one another.
@@ -75,7 +79,9 @@ impl Request {
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Door(_)
             | Self::Ttl(_)
-            | Self::Ticket(_)
+            | Self::Ticket(..)
+            | Self::TicketTtl(_)
+            | Self::TicketBack
             | Self::OptIn
             | Self::Mark
             | Self::Wanted { .. }
@@ -104,6 +110,15 @@ pub(crate) struct DoorRequest {
     pub(crate) slot: u32,
     /// The number of the look. A larger one would make every entry larger.
     pub(crate) number: u32,
+}
+
+/// Which of the two tickets behind the token of an owner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Nth {
+    /// That of the one who goes first.
+    First,
+    /// That of the one who goes a little later.
+    Second,
 }
 
 /// The reason why a node is sent a key.

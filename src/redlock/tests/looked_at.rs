@@ -166,9 +166,15 @@ pub(super) fn is_unseen(words: &[String]) -> bool {
     is_hello(words) || is_probe(words)
 }
 
-/// Returns whether this command draws a ticket.
-pub(super) fn is_ticket(words: &[String]) -> bool {
-    words[0] == "SET" && words[1].starts_with("redbolt:next:")
+/// Returns the number of the ticket that this command is about.
+pub(super) fn ticket_of(words: &[String]) -> Option<u64> {
+    let name = match &words[0][..] {
+        "SET" | "PTTL" => words.get(1),
+        "EVALSHA" => words.get(3),
+        _ => None,
+    };
+    let (number, _) = name?.strip_prefix("redbolt:next:")?.split_once(':')?;
+    Some(u64::from_str_radix(number, 16).expect("a number"))
 }
 
 /// Returns whether this command belongs to a look, or to the end of a handshake.

@@ -55,7 +55,9 @@ const NONCE: [u8; 12] = *b"nonce-nonce-";
 
 /// What a look at a key shows that is not there.
 const NOBODY: &str = "$0\r\n";
-/// The same for data that are no string.
+/// What a node answers that gives no tickets.
+const NO_TICKETS: &str = "-ERR no tickets here";
+/// What a look at a key shows that is no string.
 const NO_STRING: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const TTL: Duration = Duration::from_secs(10);
 const WAIT: Duration = Duration::from_secs(2);
@@ -95,9 +97,18 @@ struct Rig {
     answers_looks: bool,
     /// Looks at the door find nobody there, at once, and do not show in the outputs.
     opens_doors: bool,
-    /// What all requests for a ticket are answered, at once. Where that is `None`, they show in the
-    /// outputs.
-    ticket: Option<&'static str>,
+    /// What all requests for the first ticket are answered, and those for the second one, at once;
+    /// then questions for the end of a ticket and its return are answered as well. Where that is
+    /// `None`, they show in the outputs.
+    ticket: Option<[&'static str; 2]>,
+    /// The number of the last first ticket.
+    ticket_number: u64,
+    /// Whether the next read of each node opts in, and whether the last one has.
+    opts_in: Vec<[bool; 2]>,
+    /// The last token that a look has shown, as a reply.
+    seen: String,
+    /// Whether reads that opt in begin with `OPTIN` in the outputs.
+    shows_opt_ins: bool,
     /// The same for questions for the end of a key.
     ttl: Option<&'static str>,
 }
@@ -164,7 +175,11 @@ impl Rig {
             owed: vec![VecDeque::new(); count],
             answers_looks: true,
             opens_doors: true,
-            ticket: Some("-ERR no tickets here"),
+            ticket: Some([NO_TICKETS; 2]),
+            ticket_number: 0,
+            opts_in: vec![[false; 2]; count],
+            seen: String::new(),
+            shows_opt_ins: false,
             ttl: Some(":60000"),
         };
         rig.advance(Duration::ZERO);

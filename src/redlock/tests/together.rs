@@ -6,7 +6,7 @@ mod hand_overs;
 mod turns;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::mem;
 
 use super::*;
@@ -24,18 +24,19 @@ const LONG_TTL: Duration = Duration::from_secs(60);
 enum Arrival {
     Request { engine: usize, master: usize, words: String },
     Reply { engine: usize, master: usize, reply: String },
-    Push { engine: usize, master: usize },
+    Push { engine: usize, master: usize, key: String },
 }
 
-/// The key of the resource at one master: the engine and the token as a word, and who is told.
+/// The key of the resource at one master: the engine and the token as a word, and who is told of
+/// which key.
 struct Key {
     owner: Option<(usize, String)>,
     ends: Instant,
-    told: Vec<usize>,
+    told: Vec<(usize, String)>,
     /// Whether there is a mark of one who waits.
     is_wanted: bool,
     /// The tickets that were drawn, and when they end.
-    tickets: HashMap<String, Instant>,
+    tickets: BTreeMap<String, Instant>,
     /// What a read of data that are no lock answers, and the question for their end.
     data: Option<(&'static str, &'static str)>,
 }
@@ -54,6 +55,10 @@ struct Together {
     /// The way, and by how much it can be longer, in nanoseconds.
     way: u64,
     jitter: u64,
+    /// The engines that have died or stand still.
+    gone: Vec<bool>,
+    /// How many engines were told of the key of the resource.
+    pushes: usize,
     /// The engine whose ways are longer by this.
     late: (usize, Duration),
     /// For all requests.
@@ -71,7 +76,7 @@ impl Together {
             let mut rig = Rig::unconnected_seeded(5, seed * 1_000 + engine as u64, |_| ());
             rig.masters.iter_mut().for_each(|master| master.tracks = tells);
             rig.connect_all(5);
-            rig.opens_doors = false;
+            (rig.opens_doors, rig.shows_opt_ins) = (false, true);
             (rig.ticket, rig.ttl) = (None, None);
             rig
         };
@@ -82,7 +87,7 @@ impl Together {
                 ends: Instant::ZERO,
                 told: Vec::new(),
                 is_wanted: false,
-                tickets: HashMap::new(),
+                tickets: BTreeMap::new(),
                 data: None,
             }),
             now: engines[0].now,
@@ -90,6 +95,8 @@ impl Together {
             arrivals: BinaryHeap::new(),
             sent: 0,
             last: vec![[[Instant::ZERO; 2]; 5]; engines.len()],
+            gone: vec![false; engines.len()],
+            pushes: 0,
             engines,
             commands: 0,
             way: WAY,
@@ -103,7 +110,7 @@ impl Together {
     fn send(&mut self, arrival: Arrival) {
         let (engine, master, back) = match &arrival {
             Arrival::Request { engine, master, .. } => (*engine, *master, 0),
-            Arrival::Reply { engine, master, .. } | Arrival::Push { engine, master } => {
+            Arrival::Reply { engine, master, .. } | Arrival::Push { engine, master, .. } => {
                 (*engine, *master, 1)
             }
         };
@@ -134,8 +141,11 @@ impl Together {
 
     /// Returns the engine for which something is due next, and when.
     fn due(&self) -> (usize, Instant) {
-        let due = |rig: &Rig| rig.redlock.poll_timeout().map_or(Instant::FAR_FUTURE, |due| due.0);
-        let dues = self.engines.iter().map(due).enumerate();
+        let due = |(rig, gone): (&Rig, &bool)| match rig.redlock.poll_timeout() {
+            Some(due) if !gone => due.0,
+            _ => Instant::FAR_FUTURE,
+        };
+        let dues = self.engines.iter().zip(&self.gone).map(due).enumerate();
         dues.min_by_key(|(_, due)| *due).expect("there are engines")
     }
 
@@ -171,17 +181,22 @@ impl Together {
                 self.send(Arrival::Reply { engine, master, reply });
                 None
             }
+            Arrival::Reply { engine, .. } | Arrival::Push { engine, .. } if self.gone[engine] => {
+                None
+            }
             Arrival::Reply { engine, master, reply } => {
                 let rig = &mut self.engines[engine];
                 rig.advance(self.now - rig.now);
                 rig.reply(master, &reply);
                 Some(engine)
             }
-            Arrival::Push { engine, master } => {
+            Arrival::Push { engine, master, key } => {
+                self.pushes += usize::from(key == "r");
                 let rig = &mut self.engines[engine];
                 rig.advance(self.now - rig.now);
-                let push = b">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nr\r\n";
-                rig.redlock.handle_received(rig.now, node(master), push);
+                let length = key.len();
+                let push = format!(">2\r\n$10\r\ninvalidate\r\n*1\r\n${length}\r\n{key}\r\n");
+                rig.redlock.handle_received(rig.now, node(master), push.as_bytes());
                 rig.run_actions();
                 Some(engine)
             }
@@ -191,12 +206,15 @@ impl Together {
     /// Executes a command at a master, and returns the reply.
     fn execute(&mut self, engine: usize, master: usize, words: &str) -> String {
         self.commands += 1;
-        let words: Vec<_> = words.split(' ').collect();
-        if self.keys[master].owner.is_some() && self.keys[master].ends <= self.now {
-            self.keys[master].owner = None;
-            self.tell(master);
-        }
+        let opts_in = words.starts_with("OPTIN ");
+        let words: Vec<_> = words.trim_start_matches("OPTIN ").split(' ').collect();
+        self.expire(master);
         let key = &mut self.keys[master];
+        if let ["GETRANGE" | "PTTL", read, ..] = words[..] {
+            if opts_in && self.engines[engine].masters[master].tracks {
+                key.told.push((engine, read.to_owned()));
+            }
+        }
         let is_owner = |token: &str| {
             key.owner.as_ref().is_some_and(|owner| owner.0 == engine && owner.1 == token)
         };
@@ -214,20 +232,20 @@ impl Together {
                 (key.owner, key.ends) = (Some((engine, token.to_owned())), self.now + LONG_TTL);
             }
             ["GETRANGE", "r", ..] => {
-                if self.engines[engine].masters[master].tracks {
-                    key.told.push(engine);
-                }
                 let Some((owner, token)) = &key.owner else { return NOBODY.to_owned() };
                 let token: u64 = token[1..].parse().expect("a number");
                 return format!("$20\r\n{owner:012}{token:08}");
             }
             ["PTTL", "r"] if key.owner.is_none() => return ":-2".to_owned(),
             ["PTTL", "r"] => return format!(":{}", (key.ends - self.now).as_millis()),
+            ["PTTL", ticket] => {
+                let left = key.tickets.get(ticket).map(|ends| (*ends - self.now).as_millis());
+                return left.map_or_else(|| ":-2".to_owned(), |left| format!(":{left}"));
+            }
             ["EVALSHA", "release", "1", "r", token] if is_owner(token) => key.owner = None,
             ["SET", ticket, "ticket:", .., "NX", "PX", life] => {
                 let life = ms(life.parse().expect("a number"));
-                let is_gone = key.tickets.get(ticket).is_some_and(|ends| self.now < *ends);
-                if is_gone {
+                if key.tickets.contains_key(ticket) {
                     return "$-1".to_owned();
                 }
                 key.tickets.insert(ticket.to_owned(), self.now + life);
@@ -240,16 +258,43 @@ impl Together {
             ["EVALSHA", "release", "1", "redbolt:wanted:r", ..] => {
                 return format!(":{}", u8::from(mem::take(&mut key.is_wanted)));
             }
+            ["EVALSHA", "release", "1", ticket, "ticket:", ..] => {
+                let is_there = key.tickets.remove(ticket).is_some();
+                if is_there {
+                    self.tell(master, ticket);
+                }
+                return format!(":{}", u8::from(is_there));
+            }
             ["EVALSHA", "release", "1", _, _] => return ":0".to_owned(),
             _ => panic!("the masters do not know {words:?}"),
         }
-        self.tell(master);
+        self.tell(master, "r");
         if words[0] == "SET" { "+OK" } else { ":1" }.to_owned()
     }
 
-    fn tell(&mut self, master: usize) {
-        for engine in mem::take(&mut self.keys[master].told) {
-            self.send(Arrival::Push { engine, master });
+    /// Ends the keys of a master whose time is over.
+    fn expire(&mut self, master: usize) {
+        let (key, now) = (&mut self.keys[master], self.now);
+        if key.owner.is_some() && key.ends <= now {
+            key.owner = None;
+            self.tell(master, "r");
+        }
+        let tickets = &mut self.keys[master].tickets;
+        let over: Vec<_> = tickets.iter().filter(|(_, ends)| **ends <= now).collect();
+        let over: Vec<_> = over.into_iter().map(|(ticket, _)| ticket.clone()).collect();
+        for ticket in over {
+            self.keys[master].tickets.remove(&ticket);
+            self.tell(master, &ticket);
+        }
+    }
+
+    /// Tells those who want to hear of a key.
+    fn tell(&mut self, master: usize, key: &str) {
+        let told = mem::take(&mut self.keys[master].told);
+        let (told, others) = told.into_iter().partition(|(_, wanted)| wanted == key);
+        self.keys[master].told = others;
+        for (engine, key) in told {
+            self.send(Arrival::Push { engine, master, key });
         }
     }
 

@@ -11,29 +11,25 @@ use crate::time::Instant;
 const FIRST_REST: Duration = Duration::from_millis(500);
 
 impl Door {
-    /// Returns the number of the ticket behind the token that was seen last.
-    pub(crate) fn ticket_number(&self) -> u64 {
+    /// Returns the number of the first ticket behind the token that was seen last.
+    pub(crate) fn first_ticket(&self) -> u64 {
         self.token
     }
 
-    /// Returns whether the request listens behind a token of whose ticket it knows nothing.
-    pub(crate) fn wants_ticket(&self, now: Instant) -> bool {
-        let is_known = self.ticket.goes_first(now) || self.ticket.goes_behind(now);
-        self.listens_for_long() && !is_known
+    /// Returns the number of the second one.
+    pub(crate) fn second_ticket(&self) -> u64 {
+        self.token.wrapping_add(1)
     }
 
-    /// Takes note of whether the request has drawn the ticket that it wants since its last look.
-    pub(crate) fn ticket_answered(&mut self, now: Instant, is_drawn: bool, life: Duration) {
-        if self.is_long {
-            self.ticket = match is_drawn {
-                true => Ticket::Drawn { ends: self.looked + life },
-                false => Ticket::Gone { ends: now + life },
-            };
-        }
+    /// Returns when a ticket ends at the earliest that the request has drawn since its last look
+    /// and that lives for so long.
+    pub(crate) fn drawn_until(&self, life: Duration) -> Instant {
+        self.looked + life
     }
 
-    pub(crate) fn forget_ticket(&mut self) {
-        self.ticket = Ticket::Unknown;
+    /// Takes note of the tickets behind the token that was seen last.
+    pub(crate) fn learn_ticket(&mut self, ticket: Ticket) {
+        self.ticket = ticket;
     }
 
     pub(crate) fn ticket(&self) -> Ticket {

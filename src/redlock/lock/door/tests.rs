@@ -24,19 +24,6 @@ fn engines_are_told_apart_by_the_nonces_of_their_tokens() {
     }
 }
 
-/// The node with the ticket can answer after the one that was looked at.
-#[test]
-fn a_late_answer_about_a_ticket_says_nothing_of_the_next_owner() {
-    for shown in ['1', '2'] {
-        let mut door = Door::default();
-        door.saw(NOW, token('a', '1').as_bytes());
-        door.look(NOW, 1, true, true);
-        door.saw(NOW, token('a', shown).as_bytes());
-        door.ticket_answered(NOW, false, Duration::from_secs(7));
-        assert_eq!(door.ticket().goes_behind(NOW), shown == '1');
-    }
-}
-
 #[test]
 fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
     let mut door = Door::default();

@@ -1,4 +1,4 @@
-//! What a request knows of the ticket that lies behind the token of an owner.
+//! What a request knows of the tickets that lie behind the token of an owner.
 
 use crate::time::Instant;
 
@@ -8,18 +8,45 @@ pub(crate) enum Ticket {
     /// No node has told.
     #[default]
     Unknown,
+    /// Nobody had the first ticket when the request asked for its end.
+    Free,
     /// The request goes first, until the ticket ends.
-    Drawn { ends: Instant },
-    /// Somebody else goes first, until then at the latest.
+    First { ends: Instant },
+    /// Somebody else goes first, and this request a little later, until then.
+    Second { ends: Instant },
+    /// Others go first, until then at the latest.
     Gone { ends: Instant },
+    /// The node gives no tickets, and is not asked again before then.
+    Refused { ends: Instant },
 }
 
 impl Ticket {
-    pub(crate) fn goes_first(self, now: Instant) -> bool {
-        matches!(self, Self::Drawn { ends } if now < ends)
+    pub(crate) fn is_known(self, now: Instant) -> bool {
+        match self {
+            Self::Unknown | Self::Free => false,
+            Self::First { ends }
+            | Self::Second { ends }
+            | Self::Gone { ends }
+            | Self::Refused { ends } => now < ends,
+        }
     }
 
+    pub(crate) fn goes_first(self, now: Instant) -> bool {
+        matches!(self, Self::First { .. }) && self.is_known(now)
+    }
+
+    /// Returns whether somebody else goes first.
     pub(crate) fn goes_behind(self, now: Instant) -> bool {
-        matches!(self, Self::Gone { ends } if now < ends)
+        matches!(self, Self::Second { .. } | Self::Gone { .. }) && self.is_known(now)
+    }
+
+    /// Returns whether the request listens for the lock, and not to a ticket.
+    pub(crate) fn hears_of_lock(self, now: Instant) -> bool {
+        !matches!(self, Self::Gone { .. }) && self.is_known(now)
+    }
+
+    /// Returns whether the request has one of the two tickets.
+    pub(crate) fn is_drawn(self, now: Instant) -> bool {
+        matches!(self, Self::First { .. } | Self::Second { .. }) && self.is_known(now)
     }
 }

@@ -170,7 +170,8 @@ impl Door {
             return self.held;
         }
         // Whoever listens would be told of the end of the owner.
-        let until = if self.listening.is_some() { now } else { self.until };
+        let is_told = self.listening.is_some_and(|listening| listening.is_lock);
+        let until = if is_told { now } else { self.until };
         let present = until - self.since;
         let seen = waited.checked_div(self.gone()).unwrap_or(Duration::MAX);
         // An engine that has not had the lock knows what it has seen.

@@ -1,34 +1,32 @@
 //! Tickets: of all who wait for an owner that keeps the resource for long, one goes first.
 //!
-//! The ticket is a key behind the token of the owner, at the first voter of the order. One request
-//! can draw it. The key ends after a while, and with the wait of that request at the latest, so
-//! that another one can draw a ticket then. When the node tells that the resource may be free, the
-//! request with the ticket asks all nodes at once, and has the lock two round trips after the
-//! release. The others know that somebody goes first. They knock a little later, for the case that
-//! nobody does any more: a hundred who knocked at once would take the processors from the one who
-//! is served.
+//! Tickets are keys behind the token of the owner, at the first voter of the order. Whoever can
+//! write the first one has drawn that. When the node tells that the resource may be free, the
+//! request with the first ticket asks all nodes at once, and has the lock two round trips after the
+//! release. The one with the second ticket knocks a little later, for the case that the first is
+//! gone. All others listen [apart](super::apart) meanwhile: a hundred who were told at one moment
+//! would take the processors from the one who is served.
 //!
-//! A ticket is a hint, and never a vote. Without the right to write one, and where a node has said
-//! nothing of it for as long as a ticket lives, all knock at once.
+//! A ticket ends after a while, and with the wait of its owner at the latest, so that another
+//! request can draw one then. A ticket is a hint, and never a vote. Without the right to write one
+//! all listen for the lock and knock at once.
 
 use core::time::Duration;
 
-use super::Redlock;
 use crate::redlock::lock::Phase;
 use crate::redlock::lock::door::Door;
-use crate::redlock::machine::listen::LONGEST;
+use crate::redlock::lock::door::ticket::Ticket;
+use crate::redlock::machine::Redlock;
 use crate::redlock::millis::Millis;
-use crate::redlock::node::request::{DoorRequest, Request};
+use crate::redlock::node::request::{DoorRequest, Nth, Request};
 use crate::redlock::wire::ticket;
 use crate::time::Instant;
 
-/// How long a ticket lives at most: not as long as a request with time enough listens before it
-/// looks again.
-const LIFE: Duration = Duration::from_secs(7);
-const _: () = assert!(LIFE.as_millis() < LONGEST.as_millis() / 4 * 3, "a ticket lives too long");
+/// How long a ticket lives at most. All who wait draw anew when the tickets end.
+const LIFE: Duration = Duration::from_secs(30);
 
 /// A request draws no ticket that would live for less: it is gone before it would be of use.
-const LEAST_LIFE: Duration = Duration::from_millis(100);
+pub(super) const LEAST_LIFE: Duration = Duration::from_millis(100);
 
 /// How many round trips are left to the one who goes first: one, and one that takes longer.
 const TRIPS: u32 = 2;
@@ -37,56 +35,119 @@ const TRIPS: u32 = 2;
 const LEAST_LAG: Duration = Duration::from_millis(4);
 
 impl Redlock {
-    /// Wants to draw the ticket behind the token that a long look has just shown, if nothing is
-    /// known of that ticket any more. All who contend do so at one node, wherever they look. A
-    /// request draws none whose turn will not have come at the expected end of the owner: it will
-    /// not knock behind this token.
-    pub(in super::super) fn draw_ticket(&mut self, now: Instant, slot: u32) {
-        let Some(door) = self.table.door(slot).filter(|door| door.wants_ticket(now)) else {
-            return;
-        };
-        let request = DoorRequest { slot, number: door.number() };
-        let (number, life) = (door.ticket_number(), self.life(now, slot));
-        if life < LEAST_LIFE || !self.may_knock(door.expected_end(now), slot) {
+    /// Goes on behind a long look that has shown the token of the owner: wants the first ticket
+    /// behind that token if nothing is known of the tickets any more, or listens apart.
+    pub(in super::super) fn want_ticket(&mut self, now: Instant, slot: u32) {
+        let is_long = self.table.door(slot).is_some_and(Door::is_long);
+        if !is_long || self.table[slot].last_try {
             return;
         }
-        let ttl = Millis::of(life);
-        let is_sent =
-            self.at_door(now, (slot, 0), 0, Request::Ticket(request), |_, out, prefix, key| {
-                ticket::draw(out, prefix, key, number, ttl);
-            });
+        if self.draws_ticket(now, slot) {
+            self.draw_ticket(now, slot, Nth::First);
+        } else if self.waits_apart(now, slot) {
+            self.listen_apart(now, slot);
+        }
+    }
+
+    /// Returns whether a request draws a ticket behind its next long look. A request whose turn
+    /// will not have come at the expected end of the owner leaves the ticket to others, if there
+    /// are any.
+    pub(super) fn draws_ticket(&self, now: Instant, slot: u32) -> bool {
+        let Some(door) = self.table.door(slot).filter(|door| !door.ticket().is_known(now)) else {
+            return false;
+        };
+        let may_draw = match door.ticket() {
+            Ticket::Free => self.can_knock(slot),
+            _ => self.may_knock(door.expected_end(now), slot),
+        };
+        may_draw && self.life(now, slot) >= LEAST_LIFE
+    }
+
+    /// Asks for a ticket. All who contend do so at one node, wherever they look.
+    fn draw_ticket(&mut self, now: Instant, slot: u32, nth: Nth) {
+        let Some(door) = self.table.door(slot) else { return };
+        let number = match nth {
+            Nth::First => door.first_ticket(),
+            Nth::Second => door.second_ticket(),
+        };
+        let request = Request::Ticket(DoorRequest { slot, number: door.number() }, nth);
+        let ttl = Millis::of(self.life(now, slot));
+        let is_sent = self.at_door(now, (slot, 0), 0, request, |_, out, prefix, key| {
+            ticket::draw(out, &ticket::name(prefix, key, number), ttl);
+        });
         self.table[slot].owed += u32::from(is_sent);
     }
 
-    /// Handles what a node says of the ticket. `None` stands for an error, and for an answer that
+    /// Handles what a node says of a ticket. `None` stands for an error, and for an answer that
     /// will never come.
     pub(in super::super) fn handle_ticket(
         &mut self,
         now: Instant,
-        request: DoorRequest,
+        (request, nth): (DoorRequest, Nth),
         is_drawn: Option<bool>,
     ) {
-        let DoorRequest { slot, number } = request;
-        let lock = &mut self.table[slot];
-        lock.reply_settled();
-        let waits = matches!(lock.phase, Phase::AtDoor | Phase::Backoff);
-        let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
-        if let (true, Some(is_drawn)) = (waits && is_current, is_drawn) {
+        let slot = request.slot;
+        self.table[slot].reply_settled();
+        if self.waits_since_look(request) {
             let life = self.life(now, slot);
-            self.table.door_mut(slot).ticket_answered(now, is_drawn, life);
+            let door = self.table.door_mut(slot);
+            let (ends, drawn) = (now + life, door.drawn_until(life));
+            door.learn_ticket(match (is_drawn, nth) {
+                (None, _) => Ticket::Refused { ends },
+                (Some(false), _) => Ticket::Gone { ends },
+                (Some(true), Nth::First) => Ticket::First { ends: drawn },
+                (Some(true), Nth::Second) => Ticket::Second { ends: drawn },
+            });
+            match (is_drawn, nth) {
+                (Some(false), Nth::First) => self.draw_ticket(now, slot, Nth::Second),
+                (Some(false), Nth::Second) => self.listen_apart(now, slot),
+                _ => self.listen_for_lock(now, slot),
+            }
         }
         self.recycle(slot);
     }
 
+    /// Returns whether a request pauses since the look with the number in this one.
+    pub(super) fn waits_since_look(&self, request: DoorRequest) -> bool {
+        let DoorRequest { slot, number } = request;
+        let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
+        is_current && self.table[slot].phase == Phase::Backoff
+    }
+
+    /// Lets a request look at once that has not opted in with its last look: it knows now that it
+    /// listens for the lock itself.
+    pub(super) fn listen_for_lock(&mut self, now: Instant, slot: u32) {
+        if self.table.door(slot).is_some_and(|door| door.listening().is_none()) {
+            self.table.door_mut(slot).look_again();
+            self.begin_pause(now, slot, now);
+        }
+    }
+
+    /// Gives the tickets behind a token back, if the request has one of them: the owner has let go,
+    /// or the request waits no more. Those who listen apart are told.
+    pub(in super::super) fn give_ticket_back(&mut self, now: Instant, slot: u32) {
+        let Some(door) = self.table.door(slot).filter(|door| door.ticket().is_drawn(now)) else {
+            return;
+        };
+        let number = door.first_ticket();
+        self.table.door_mut(slot).learn_ticket(Ticket::Unknown);
+        self.at_door(now, (slot, 0), 0, Request::TicketBack, |native, out, prefix, key| {
+            ticket::give_back(out, native, &ticket::name(prefix, key, number));
+        });
+    }
+
     /// Returns how long a ticket lives that is drawn now: it ends with the wait of its owner.
-    fn life(&self, now: Instant, slot: u32) -> Duration {
+    pub(super) fn life(&self, now: Instant, slot: u32) -> Duration {
         LIFE.min(self.table[slot].wait_until - now)
     }
 
-    /// Returns whether a request that was told asks all nodes at once. True once in a while.
+    /// Returns whether a request asks all nodes at once that was told, or for which the key at the
+    /// door has ended by itself. True once in a while.
     pub(in super::super) fn takes_first(&mut self, now: Instant, slot: u32) -> bool {
-        let is_told = self.table.door(slot).is_some_and(Door::will_knock);
-        is_told && self.table.door_mut(slot).go_first(now)
+        let Some(door) = self.table.door(slot) else { return false };
+        let ends = door.listening().and_then(|heard| heard.ends);
+        let may_be_free = door.will_knock() || ends.is_some_and(|ends| ends <= now);
+        may_be_free && self.can_knock(slot) && self.table.door_mut(slot).go_first(now)
     }
 
     /// Returns whether a request goes first. One that cannot knock can have the ticket of a request
@@ -101,21 +162,15 @@ impl Redlock {
         self.table.door(slot).is_some_and(|door| door.ticket().goes_behind(now))
     }
 
-    /// Forgets the ticket of a request that is told about when the key ends by itself: somebody
-    /// knocks already.
-    pub(in super::super) fn judge_ticket(&mut self, now: Instant, slot: u32) {
-        let ends = self.table.door(slot).and_then(Door::listening).and_then(|heard| heard.ends);
-        if ends.is_some_and(|ends| ends <= now + self.least_lag()) {
-            self.table.door_mut(slot).forget_ticket();
-        }
-    }
-
-    /// Returns for how long a request that was told leaves the resource to the one who goes first,
+    /// Returns for how long a request leaves a resource that may be free to the one who goes first,
     /// if somebody does.
     pub(in super::super) fn lag(&mut self, now: Instant, slot: u32) -> Duration {
-        if !self.waits_behind(now, slot) {
-            return Duration::ZERO;
-        }
+        if self.waits_behind(now, slot) { self.late_by() } else { Duration::ZERO }
+    }
+
+    /// Returns for how long a request comes later than the one who goes first. Not all come at the
+    /// same time.
+    pub(in super::super) fn late_by(&mut self) -> Duration {
         let least = self.least_lag();
         let nanos = u64::try_from(least.as_nanos()).unwrap_or(u64::MAX);
         least + Duration::from_nanos(self.rng.u64(..=nanos))

@@ -2,11 +2,12 @@
 
 use super::*;
 
-const DRAWN: Option<&str> = Some("+OK");
-const GONE: Option<&str> = Some("$-1");
+const FIRST: Option<[&str; 2]> = Some(["+OK"; 2]);
+const SECOND: Option<[&str; 2]> = Some(["$-1", "+OK"]);
+const GONE: Option<[&str; 2]> = Some(["$-1"; 2]);
 
 /// Creates five nodes that answer all who draw a ticket like this.
-fn answering(ticket: Option<&'static str>) -> Rig {
+fn answering(ticket: Option<[&'static str; 2]>) -> Rig {
     let mut rig = telling();
     rig.ticket = ticket;
     rig
@@ -59,7 +60,7 @@ impl Rig {
                 return (index, command, doors);
             }
             for (index, command) in sent {
-                if command.starts_with("PTTL") {
+                if command == "PTTL r" {
                     doors.insert(node(index));
                 }
                 self.reply(index, &of_owner(self.now, &command));
@@ -79,9 +80,26 @@ impl Rig {
     }
 }
 
+/// Creates five nodes and a request that listens to the ticket of somebody else. Returns the node
+/// of the ticket and its name, too.
+fn apart() -> (Rig, usize, String) {
+    let mut rig = answering(None);
+    rig.refused(LONG_WAIT);
+    let (door, command, _) = rig.until_ticket();
+    let name = command.split(' ').nth(1).expect("a name").to_owned();
+    rig.reply(door, "$-1");
+    assert_eq!(rig.until_ticket().0, door);
+    rig.shows_opt_ins = true;
+    rig.reply(door, "$-1");
+    assert_eq!(rig.all_sent(), [(door, format!("OPTIN PTTL {name}"))]);
+    rig.shows_opt_ins = false;
+    rig.reply(door, ":20000");
+    (rig, door, name)
+}
+
 #[test]
 fn who_has_the_ticket_asks_all_nodes_as_soon_as_it_is_told() {
-    let mut rig = answering(DRAWN);
+    let mut rig = answering(FIRST);
     let lock = rig.refused(LONG_WAIT);
     let door = rig.listens(60_000);
     assert!(rig.looks_after(door, &touched("r")) <= ms(1));
@@ -92,7 +110,7 @@ fn who_has_the_ticket_asks_all_nodes_as_soon_as_it_is_told() {
 
 #[test]
 fn who_goes_first_in_vain_looks_again_and_goes_first_again() {
-    let mut rig = answering(DRAWN);
+    let mut rig = answering(FIRST);
     let lock = rig.refused(LONG_WAIT);
     let mut door = rig.listens(60_000);
     // Whoever extends the lock writes the key. The node has the ticket already.
@@ -110,7 +128,7 @@ fn who_goes_first_in_vain_looks_again_and_goes_first_again() {
 /// A node can say so to all who wait, and tell them again and again.
 #[test]
 fn who_is_told_again_and_again_goes_first_now_and_then() {
-    let mut rig = answering(DRAWN);
+    let mut rig = answering(FIRST);
     let lock = rig.refused(LONG_WAIT);
     let mut door = rig.listens(60_000);
     let (since, mut tries) = (rig.now, 0);
@@ -125,10 +143,10 @@ fn who_is_told_again_and_again_goes_first_now_and_then() {
     rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 
-/// The one who goes first can have given up.
+/// The one who goes first can be gone.
 #[test]
-fn who_knows_that_somebody_goes_first_knocks_a_little_later() {
-    let mut rig = answering(GONE);
+fn who_has_the_second_ticket_knocks_a_little_later() {
+    let mut rig = answering(SECOND);
     let lock = rig.refused(LONG_WAIT);
     let door = rig.listens(60_000);
     let lag = rig.looks_after(door, &touched("r"));
@@ -139,58 +157,49 @@ fn who_knows_that_somebody_goes_first_knocks_a_little_later() {
     assert!(matches!(rig.event(), Event::Acquired { lock: held, .. } if held == lock));
 }
 
-/// Nobody else could draw a ticket that its owner drew again and again.
+/// Whoever dies leaves keys that end by themselves.
 #[test]
-fn a_ticket_ends_before_its_owner_looks_again() {
-    let mut rig = answering(DRAWN);
-    rig.refused(LONG_WAIT);
-    let door = rig.listens(60_000);
-    rig.listens_on(ms(7_000));
-    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
-    rig.knocks_in_vain();
-}
-
-/// Whoever finds the key ended asks the door alone, and the others are told of that.
-#[test]
-fn the_end_of_the_key_makes_nobody_go_first_or_late() {
-    for ticket in [DRAWN, GONE] {
+fn who_has_the_ticket_goes_first_when_the_key_has_ended_by_itself_too() {
+    for (ticket, expected) in [(FIRST, 0..=2), (SECOND, 4..=10)] {
         let mut rig = answering(ticket);
         rig.refused(LONG_WAIT);
-        let door = rig.listens(3_000);
-        rig.listens_on(ms(2_998));
-        assert!(rig.looks_after(door, &touched("r")) <= ms(10));
-        rig.knocks_in_vain();
+        rig.listens(2_000);
+        let ends = rig.now + ms(2_000);
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let late = (rig.now - ends).as_millis();
+        assert!(expected.contains(&late), "{late} ms late");
+        assert_eq!(rig.asked(), if ticket == FIRST { 5 } else { 1 });
     }
 }
 
-/// The door has mostly refused the knock because of the next owner.
+/// The right to write one can be missing.
 #[test]
-fn a_ticket_is_wanted_when_the_token_has_turned_out_to_be_the_same() {
-    for is_same in [true, false] {
-        let mut rig = answering(Some("-ERR not now"));
-        let lock = rig.refused(LONG_WAIT);
-        let door = rig.listens(60_000);
-        rig.ticket = None;
-        rig.looks_after(door, &touched("r"));
-        rig.knocks_in_vain();
-        let (door, opts_in) = rig.long_look();
-        assert!(opts_in);
-        rig.reply(door, &token(if is_same { 0 } else { 1 }));
-        rig.reply(door, ":60000");
-        let wanted: Vec<_> = rig.all_sent();
-        assert_eq!(wanted.len(), usize::from(is_same), "{wanted:?}");
-        rig.redlock.cancel(rig.now, lock).expect("it waits");
-    }
+fn who_is_given_no_ticket_listens_for_the_lock_and_does_not_ask_again_and_again() {
+    let mut rig = answering(None);
+    let lock = rig.refused(LONG_WAIT);
+    let (at, _, _) = rig.until_ticket();
+    rig.reply(at, "-NOPERM no right to set");
+    let refused = rig.now;
+    let door = rig.listens_at_once();
+    assert!(rig.now - refused <= ms(1));
+    assert!(rig.looks_after(door, &touched("r")) <= ms(1));
+    rig.knocks_in_vain();
+    let (at, _, _) = rig.until_ticket();
+    assert!(rig.now - refused >= ms(29_000), "{:?}", rig.now - refused);
+    rig.reply(at, "+OK");
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
 }
 
-/// Whoever waits is told of each extension.
+/// Whoever listens for the lock is told of each extension.
 #[test]
-fn who_knows_of_a_ticket_wants_none_until_that_one_has_ended() {
-    for ticket in ["+OK", "$-1"] {
+fn who_knows_of_tickets_wants_none_until_they_have_ended() {
+    for answers in [&["+OK"][..], &["$-1", "+OK"], &["$-1", "$-1"]] {
         let mut rig = answering(None);
         let lock = rig.refused(LONG_WAIT);
-        let (at, _, _) = rig.until_ticket();
-        rig.reply(at, ticket);
+        for answer in answers {
+            let (at, _, _) = rig.until_ticket();
+            rig.reply(at, answer);
+        }
         let drawn = rig.now;
         loop {
             for index in 0..5 {
@@ -206,7 +215,7 @@ fn who_knows_of_a_ticket_wants_none_until_that_one_has_ended() {
                 rig.reply(index, &of_owner(rig.now, &command));
             }
         }
-        assert!(rig.now - drawn >= ms(6_900), "{:?}", rig.now - drawn);
+        assert!(rig.now - drawn >= ms(29_000), "{answers:?}: {:?}", rig.now - drawn);
         rig.redlock.cancel(rig.now, lock).expect("it waits");
     }
 }
@@ -241,11 +250,13 @@ fn a_ticket_ends_with_the_wait_of_its_owner() {
 /// The next in line goes on with what the one before has learned, and their waits differ.
 #[test]
 fn the_next_in_line_has_no_ticket_behind_the_end_of_the_wait_before() {
-    let mut rig = answering(DRAWN);
+    let mut rig = answering(FIRST);
     rig.refused(ms(700));
     let ends = rig.now + ms(700);
     let next = rig.acquire("r", LONG_WAIT);
     rig.listens(3_600_000);
+    // What the next one draws itself.
+    rig.ticket = SECOND;
     while rig.now < ends + ms(100) {
         rig.advance(ms(10));
         for (index, command) in rig.all_sent() {
@@ -265,7 +276,7 @@ fn the_next_in_line_has_no_ticket_behind_the_end_of_the_wait_before() {
 /// A knock is a plain attempt, and would get a lock without a number.
 #[test]
 fn a_fenced_request_does_not_knock_with_the_ticket_of_the_one_before_in_its_line() {
-    let mut rig = answering(DRAWN);
+    let mut rig = answering(FIRST);
     let lock = rig.refused(LONG_WAIT);
     let options = AcquireOptions::new().fenced();
     let next = rig.redlock.acquire_with(rig.now, &[b"r"], TTL, LONG_WAIT, &options);
@@ -306,12 +317,104 @@ fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
     let mut rig = answering(None);
     rig.refused(LONG_WAIT);
     let (mut doors, mut drawn_at) = (NodeSet::EMPTY, NodeSet::EMPTY);
-    for _ in 0..5 {
+    for _ in 0..10 {
         let (at, command, seen) = rig.until_ticket();
-        assert!(command.ends_with(":r ticket: ticket: tick NX PX 7000"), "{command}");
+        assert!(command.ends_with(":r ticket: ticket: tick NX PX 30000"), "{command}");
         drawn_at.insert(node(at));
         doors = doors.union(seen);
         rig.reply(at, "$-1");
     }
     assert!(doors.len() > 1 && drawn_at.len() == 1, "{doors:?} {drawn_at:?}");
+}
+
+/// Of a hundred who were told at one moment, one would be served, and all would take its time.
+#[test]
+fn who_has_no_ticket_is_told_of_the_ticket_and_not_of_the_lock() {
+    let (mut rig, door, ticket) = apart();
+    let since = rig.now;
+    let lag = rig.looks_after(door, &touched("r"));
+    assert!(lag >= ms(2_000), "a peek comes next: {lag:?}");
+    rig.all_sent().iter().for_each(|(index, _)| rig.reply(*index, &token(0)));
+    assert!(rig.now - since <= ms(3_000));
+    let lag = rig.looks_after(door, &touched(&ticket));
+    assert!((ms(4)..=ms(9)).contains(&lag), "{lag:?}");
+    // The next owner is no long one yet.
+    assert_eq!(rig.all_sent(), [(door, "GETRANGE r 0 39".to_owned()), (door, "PTTL r".to_owned())]);
+}
+
+/// Somebody else has the lock: whoever had the tickets is gone, or had no time to say so.
+#[test]
+fn who_listens_to_a_ticket_looks_soon_when_another_token_is_read_elsewhere() {
+    for is_another in [false, true] {
+        let (mut rig, door, _) = apart();
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        let peeked = rig.now;
+        for (index, _) in rig.all_sent() {
+            rig.reply(index, &token(u8::from(is_another)));
+        }
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        assert_eq!(rig.now - peeked <= ms(1), is_another, "{:?}", rig.now - peeked);
+        assert_eq!(rig.has_output(door), is_another);
+    }
+}
+
+/// Another node than that of the tickets can tell, and is listened to then.
+#[test]
+fn where_the_node_of_the_tickets_tells_nothing_all_listen_for_the_lock() {
+    let is_silent_door = |silent: usize| {
+        let mut rig = Rig::unconnected_seeded(5, 7, |_| ());
+        let masters = rig.masters.iter_mut().enumerate();
+        masters.for_each(|(index, master)| master.tracks = index != silent);
+        rig.connect_all(5);
+        (rig.opens_doors, rig.ticket, rig.ttl) = (false, None, None);
+        rig.refused(LONG_WAIT);
+        let (at, _, _) = rig.until_ticket();
+        rig.reply(at, "$-1");
+        assert_eq!(rig.until_ticket().0, at);
+        rig.reply(at, "$-1");
+        let listens = !rig.all_sent().iter().any(|(_, sent)| sent.starts_with("PTTL redbolt"));
+        assert_eq!(listens, at == silent);
+        listens
+    };
+    assert_eq!((0..5).filter(|silent| is_silent_door(*silent)).count(), 1);
+}
+
+/// A ticket that nobody has any use for would leave all others to two who are gone.
+#[test]
+fn a_ticket_is_given_back_with_the_lock_or_the_end_of_the_wait_or_the_next_owner() {
+    for ticket in [FIRST, SECOND] {
+        for end in 0..3 {
+            let mut rig = answering(ticket);
+            let lock = rig.refused(LONG_WAIT);
+            let door = rig.listens(60_000);
+            let number = rig.ticket_number;
+            rig.ticket = None;
+            match end {
+                0 => {
+                    rig.looks_after(door, &touched("r"));
+                    let asked = |rig: &mut Rig| (0..5).filter(|i| rig.has_output(*i)).collect();
+                    let first: Vec<_> = asked(&mut rig);
+                    first.iter().for_each(|index| rig.reply(*index, "+OK"));
+                    if ticket == SECOND {
+                        let others: Vec<_> = asked(&mut rig);
+                        others.iter().for_each(|index| rig.reply(*index, "+OK"));
+                    }
+                }
+                1 => rig.redlock.cancel(rig.now, lock).expect("it waits"),
+                _ => {
+                    rig.looks_after(door, &touched("r"));
+                    let asked: Vec<_> = (0..5).filter(|i| rig.has_output(*i)).collect();
+                    asked.iter().for_each(|index| rig.reply(*index, "$-1"));
+                    (0..5).for_each(|index| _ = rig.sent(index));
+                    let (door, _) = rig.long_look();
+                    rig.reply(door, &token(1));
+                }
+            }
+            let back =
+                format!("EVALSHA release 1 redbolt:next:{number:016x}:r ticket: ticket: tick");
+            let sent = rig.all_sent();
+            let given: Vec<_> = sent.iter().filter(|(_, sent)| *sent == back).collect();
+            assert_eq!(given.len(), 1, "{ticket:?} {end}: {sent:?}");
+        }
+    }
 }

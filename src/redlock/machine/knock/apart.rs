@@ -1,0 +1,114 @@
+//! Listening apart: who has no [ticket](super::ticket) listens to the first ticket, and not to the
+//! lock.
+//!
+//! The node tells when the ticket is gone: its owner has had the lock since then, or gave up, or
+//! the ticket has ended by itself. Then all who listen apart look at the door. So the release of a
+//! lock wakes two of a hundred who wait, and the others are woken when the next owner has the lock.
+//!
+//! If those two are gone, nobody is told of the release. Whoever listens apart
+//! [peeks](super::super::peek) meanwhile, as all do who listen, and looks at the door when a node
+//! shows another token.
+
+use core::time::Duration;
+
+use smallvec::SmallVec;
+
+use super::ticket::LEAST_LIFE;
+use crate::redlock::lock::door::Door;
+use crate::redlock::lock::door::ticket::Ticket;
+use crate::redlock::lock::listeners::Listening;
+use crate::redlock::machine::Redlock;
+use crate::redlock::node::request::{DoorRequest, Expected, Request};
+use crate::redlock::node_set::NodeId;
+use crate::redlock::wire::{command, ticket, tracking};
+use crate::time::Instant;
+
+impl Redlock {
+    /// Returns whether a request does not listen for the lock behind a long owner: two others do,
+    /// or it is about to draw a ticket. One that cannot knock hears of the lock.
+    pub(in super::super) fn waits_apart(&self, now: Instant, slot: u32) -> bool {
+        let ticket = self.table.door(slot).map(Door::ticket).unwrap_or_default();
+        if ticket.hears_of_lock(now) || !self.can_knock(slot) || self.life(now, slot) < LEAST_LIFE {
+            return false;
+        }
+        let is_apart = ticket != Ticket::Free || self.draws_ticket(now, slot);
+        is_apart && self.telling_door(now, slot).is_some()
+    }
+
+    /// Returns the node with the tickets, if it tells what happens to them.
+    fn telling_door(&self, now: Instant, slot: u32) -> Option<NodeId> {
+        let key = self.table[slot].names().keys().next().unwrap_or_default();
+        let door = self.order.at(key, self.voters(now), 0)?;
+        self.nodes[door].tells().then_some(door)
+    }
+
+    /// Lets a request listen to the first ticket behind the token that it has seen. Where the node
+    /// does not tell, the request listens for the lock.
+    pub(super) fn listen_apart(&mut self, now: Instant, slot: u32) {
+        let Some(door) = self.table.door(slot).filter(|door| door.listening().is_none()) else {
+            return;
+        };
+        let request = DoorRequest { slot, number: door.number() };
+        let number = door.first_ticket();
+        let Some(id) = self.telling_door(now, slot) else {
+            return self.listen_for_lock(now, slot);
+        };
+        let name = self.ticket_name(slot, number);
+        let (node, scratch) = (&mut self.nodes[id], &mut self.scratch);
+        scratch.clear();
+        tracking::opt_in(scratch);
+        node.send(scratch, Expected { request: Request::OptIn, sent: now });
+        scratch.clear();
+        command::pttl(scratch, &name);
+        node.send(scratch, Expected { request: Request::TicketTtl(request), sent: now });
+        node.count_opt_in(self.config.max_locks);
+        self.table[slot].owed += 1;
+    }
+
+    /// Handles the ttl of the first ticket, in milliseconds; negative if there is no such ticket
+    /// any more. `None` stands for an error, and for an answer that will never come.
+    pub(in super::super) fn handle_ticket_ttl(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        request: DoorRequest,
+        millis: Option<i64>,
+    ) {
+        let slot = request.slot;
+        self.table[slot].reply_settled();
+        let door = self.table.door(slot).filter(|_| self.waits_since_look(request));
+        if let Some(number) = door.map(Door::first_ticket) {
+            match millis.and_then(|left| u64::try_from(left).ok()).filter(|left| *left > 0) {
+                Some(left) => {
+                    let name = self.ticket_name(slot, number);
+                    self.table.listen(slot, Listening::to_ticket(id, &name));
+                    self.pause_apart(now, slot, Duration::from_millis(left));
+                }
+                // The request looks again after its usual pause, and draws the ticket then.
+                None => self.table.door_mut(slot).learn_ticket(Ticket::Free),
+            }
+        }
+        self.recycle(slot);
+    }
+
+    /// Lets a request pause until the ticket has ended that it listens to and that lives for so
+    /// long, if nobody tells before.
+    fn pause_apart(&mut self, now: Instant, slot: u32, life: Duration) {
+        let ends = now + life.min(self.life(now, slot));
+        self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
+        let left = self.table[slot].wait_until - now;
+        let until = (ends + self.late_by()).min(now + left / 4 * 3);
+        self.begin_pause(now, slot, until);
+    }
+
+    fn ticket_name(&self, slot: u32, number: u64) -> SmallVec<[u8; 64]> {
+        let key = self.table[slot].names().keys().next().unwrap_or_default();
+        ticket::name(&self.config.prefix, key, number)
+    }
+
+    /// Returns whether a request listens to a ticket, and not to the lock.
+    pub(in super::super) fn listens_apart(&self, slot: u32) -> bool {
+        let listening = self.table.door(slot).and_then(Door::listening);
+        listening.is_some_and(|listening| !listening.is_lock)
+    }
+}
