@@ -342,11 +342,15 @@ impl Door {
     }
 
     /// Returns whether the next look goes to another node than the usual one. Pauses of who is told
-    /// for long are long, so every second look does.
+    /// for long are long, so every second look does. Two in a row do not: where the other node has
+    /// no key, an attempt at all nodes follows on each look.
     fn is_for_another(&self) -> bool {
+        if self.looks_again {
+            return self.is_elsewhere;
+        }
         let every = if self.listens_for_long() { 2 } else { SAME_LOOKS };
-        let same = self.same - u32::from(self.looks_again && self.same > 0);
-        (same > 0 && same % every == 0) || self.usual_looks >= USUAL_LOOKS
+        let is_due = (self.same > 0 && self.same % every == 0) || self.usual_looks >= USUAL_LOOKS;
+        is_due && !self.is_elsewhere
     }
 
     /// Returns whether looks here and elsewhere have shown the same for some time. True for every

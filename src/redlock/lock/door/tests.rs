@@ -24,6 +24,21 @@ fn engines_are_told_apart_by_the_nonces_of_their_tokens() {
     }
 }
 
+/// The owner can lack the key there, and each look at a node without one leads to an attempt.
+#[test]
+fn a_look_elsewhere_that_shows_nobody_is_followed_by_one_at_the_usual_node() {
+    let mut door = Door::default();
+    for _ in 0..4 {
+        door.look(NOW, 0, false, false);
+        door.saw(NOW, b"a");
+    }
+    assert!(door.elsewhere(3).is_some());
+    door.look(NOW, 0, false, false);
+    assert_eq!(door.elsewhere(3), None);
+    door.look(NOW, 0, false, false);
+    assert!(door.elsewhere(3).is_some());
+}
+
 #[test]
 fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
     let mut door = Door::default();
