@@ -103,9 +103,10 @@ pub(crate) struct Door {
     has_knocked: bool,
     /// The nodes that granted the last attempt before the request knocked, and when that began.
     before_knock: (NodeSet, Instant),
-    /// Whether the request goes first when the owner of the token lets go, and before when it does
-    /// not again.
+    /// What is known of the tickets behind a token, that token, and before when the request does
+    /// not go first again.
     ticket: Ticket,
+    ticket_token: u64,
     first_at: Instant,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
@@ -163,11 +164,6 @@ impl Door {
         self.has_knocked
     }
 
-    /// Returns the number of the last look.
-    pub(crate) fn number(&self) -> u32 {
-        self.number
-    }
-
     /// Returns the nodes that granted the last attempt before the last knock, and when that began.
     pub(crate) fn before_knock(&self) -> (NodeSet, Instant) {
         self.before_knock
@@ -179,6 +175,11 @@ impl Door {
     pub(crate) fn rests_until(&self, most: Duration) -> Instant {
         let rest = LEAST_REST.saturating_mul(1 << self.woken.min(MOST_DOUBLINGS));
         self.looked + rest.min(most)
+    }
+
+    /// Returns whether the last look began after this.
+    pub(crate) fn has_looked_since(&self, since: Instant) -> bool {
+        self.looked >= since
     }
 
     /// Returns whether the last look was one behind a long owner, at a node that tells.
@@ -223,7 +224,7 @@ impl Door {
         self.before_since = mem::replace(&mut self.since, now);
         (self.same, self.woken, self.has_marked) = (1, 0, false);
         // Its owner can be one who died at this door, and then nobody has the lock.
-        (self.is_long, self.ticket) = (false, Ticket::Unknown);
+        self.is_long = false;
         let engine = xxh64(token.get(..NONCE_LEN).unwrap_or(token), 0);
         if self.runs == 0 && self.known.is_empty() {
             self.waits_since = now;

@@ -11,8 +11,8 @@
 //! Among many nobody knows who is next, and many who go in at once would all lose. They look at the
 //! door, whoever has waited for longest most often, or [knock](super::knock) when they are told. So
 //! does an engine that has not had the lock lately, until it has seen all others twice: the few it
-//! has seen can be few of many. And so do all who wait for a long owner. Now and then two do not
-//! who know only each other, nor does one that is passed over.
+//! has seen can be few of many. And so does whoever is told behind a long owner. Now and then two
+//! do not who know only each other, nor does one that is passed over.
 
 use core::time::Duration;
 
@@ -111,7 +111,7 @@ impl Redlock {
     fn knocks_instead(&mut self, now: Instant, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
         let is_one_of_two = !door.is_new() && door.company() == 1;
-        let goes_by_ticket = self.has_ticket(now, slot) || self.waits_behind(now, slot);
+        let goes_by_ticket = self.has_any_ticket(now, slot) || self.waits_behind(now, slot);
         let may_be_called = !goes_by_ticket && (is_one_of_two || door.is_passed_over());
         door.asks_one() && !(may_be_called && self.rng.bool())
     }

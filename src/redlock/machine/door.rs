@@ -235,10 +235,8 @@ impl Redlock {
             self.judge_silence(now, id, slot, seen);
             match seen {
                 Some(Seen::Value(token)) if !self.is_leftover(slot, token) => {
-                    if !self.table.door_mut(slot).knows(token) {
-                        self.give_ticket_back(now, slot);
-                    }
                     self.table.door_mut(slot).saw(now, token);
+                    self.end_old_tickets(now, slot);
                     self.door_is_closed(now, id, slot);
                 }
                 Some(Seen::Data) => {

@@ -16,7 +16,7 @@
 //! little later, and all others are [not told](apart) of the release.
 
 mod apart;
-mod ticket;
+pub(super) mod ticket;
 
 use core::time::Duration;
 
@@ -39,8 +39,8 @@ impl Redlock {
     /// Lets a request knock that was told that its resource may be free. Returns `false` for a
     /// request that looks instead.
     pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
-        // The ticket was drawn for the expected end of the owner, who can let go earlier.
-        let knocks = self.may_knock(now, slot) || self.has_ticket(now, slot);
+        // A ticket is drawn for the expected end of the owner, who can let go earlier.
+        let knocks = self.may_knock(now, slot) || self.has_any_ticket(now, slot);
         if knocks {
             self.knock_next(now, slot);
         }

@@ -95,6 +95,7 @@ impl Redlock {
             _ => return false,
         }
         self.table.end_listening(first);
+        self.give_ticket_back(now, first);
         // The news is old when the turn of the lock comes.
         self.table.forget_knock(first);
         self.release_awaited(now, first);

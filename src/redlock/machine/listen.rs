@@ -149,7 +149,7 @@ impl Redlock {
     /// Takes note of when the key ends for which a request listens.
     fn ends_at(&mut self, now: Instant, id: NodeId, slot: u32, ends: Instant) {
         let door = self.table.door_mut(slot);
-        let Some(listening) = door.listening_mut() else { return };
+        let Some(listening) = door.listening_mut().filter(|heard| heard.is_lock) else { return };
         listening.ends = Some(ends);
         if ends < now + self.config.retry_max / 4 {
             // Whoever extends such a key writes it often.
@@ -160,7 +160,7 @@ impl Redlock {
         if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
             return self.listen_no_more(now, id);
         }
-        let knocks = self.may_knock(ends, slot) || self.has_ticket(now, slot);
+        let knocks = self.may_knock(ends, slot) || self.has_any_ticket(now, slot);
         let next = if knocks { Next::Knock } else { Next::Look };
         let at = ends + self.lag(now, slot);
         self.comes_at(now, slot, at, next);

@@ -134,7 +134,7 @@ impl Redlock {
             if self.table.door(slot).is_some() {
                 self.begin_tenure(slot);
                 self.leave_mark_behind(now, slot);
-                self.give_ticket_back(now, slot);
+                self.end_tickets(now, slot);
             }
         }
         self.plan_repair(now, slot);

@@ -3,6 +3,7 @@
 use core::iter;
 
 use super::Redlock;
+use super::knock::ticket::Draw;
 use crate::redlock::histogram::Alike;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
@@ -155,14 +156,17 @@ impl Redlock {
                 self.request_answered(now, id, sent, request);
                 self.handle_ttl(now, id, door, Some(*millis));
             }
-            (Request::Ticket(door, nth), _) => {
-                let vote = Vote::read(value)?;
+            (Request::Ticket(ticket), _) => {
+                let draw = match Vote::read(value)? {
+                    Vote::Granted => Draw::Drawn { sent },
+                    _ => Draw::Gone,
+                };
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket(now, (door, nth), Some(vote == Vote::Granted));
+                self.handle_ticket(now, ticket, draw);
             }
-            (Request::TicketTtl(door), Value::Integer(millis)) => {
+            (Request::TicketTtl(ticket), Value::Integer(millis)) => {
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket_ttl(now, id, door, Some(*millis));
+                self.handle_ticket_ttl(now, id, ticket, Some(*millis));
             }
             (Request::TicketBack, _) => {
                 Compared::read(value)?;
@@ -308,7 +312,8 @@ impl Redlock {
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-            Request::Ticket(request, nth) => self.handle_ticket(now, (request, nth), None),
+            Request::Ticket(request) => self.handle_ticket(now, request, Draw::of_error(error)),
+            Request::TicketTtl(request) if error.is_passing() => self.ticket_settled(request),
             Request::TicketTtl(request) => self.handle_ticket_ttl(now, id, request, None),
             Request::OptIn if error.is_passing() => {}
             Request::OptIn => self.listen_no_more(now, id),

@@ -56,7 +56,7 @@ impl Redlock {
             Request::Set(_) => false,
             Request::Door(_)
             | Request::Ttl(_)
-            | Request::Ticket(..)
+            | Request::Ticket(_)
             | Request::TicketTtl(_)
             | Request::TicketBack
             | Request::OptIn

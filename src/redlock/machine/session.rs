@@ -1,6 +1,7 @@
 //! Connections: how they begin, what they receive, and how they end.
 
 use super::Redlock;
+use super::knock::ticket::Draw;
 use crate::redlock::bounds::MAX_REPLY;
 use crate::redlock::login::Login;
 use crate::redlock::node::batch::{Member, Purpose};
@@ -181,8 +182,8 @@ impl Redlock {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Door(request) => self.handle_door(now, id, request, None),
                 Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-                Request::Ticket(request, nth) => self.handle_ticket(now, (request, nth), None),
-                Request::TicketTtl(request) => self.handle_ticket_ttl(now, id, request, None),
+                Request::Ticket(request) => self.handle_ticket(now, request, Draw::Unanswered),
+                Request::TicketTtl(request) => self.ticket_settled(request),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_)

@@ -29,10 +29,10 @@ pub(crate) enum Request {
     /// A question for the ttl of that key.
     Ttl(DoorRequest),
     /// A request for one of the tickets there.
-    Ticket(DoorRequest, Nth),
+    Ticket(TicketRequest),
     /// A question for the ttl of the first one.
-    TicketTtl(DoorRequest),
-    /// The end of that ticket: its owner has no use for it any more.
+    TicketTtl(TicketRequest),
+    /// The end of a ticket: its owner has no use for it any more.
     TicketBack,
     /// The wish to be told what happens to the key that the next request reads.
     OptIn,
@@ -79,7 +79,7 @@ impl Request {
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Door(_)
             | Self::Ttl(_)
-            | Self::Ticket(..)
+            | Self::Ticket(_)
             | Self::TicketTtl(_)
             | Self::TicketBack
             | Self::OptIn
@@ -103,13 +103,23 @@ pub(crate) struct SetRequest {
     pub(crate) form: SetForm,
 }
 
-/// A request to read whose token stands at the door, or for how long yet, or for the ticket there.
+/// A request to read whose token stands at the door, or for how long yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DoorRequest {
     /// The slot of the request that waits.
     pub(crate) slot: u32,
     /// The number of the look. A larger one would make every entry larger.
     pub(crate) number: u32,
+}
+
+/// A request about one of the tickets at the door.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TicketRequest {
+    /// The slot of the request that waits.
+    pub(crate) slot: u32,
+    /// The token of the owner, as a hash.
+    pub(crate) token: u64,
+    pub(crate) nth: Nth,
 }
 
 /// Which of the two tickets behind the token of an owner.

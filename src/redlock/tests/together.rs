@@ -55,6 +55,8 @@ struct Together {
     /// The way, and by how much it can be longer, in nanoseconds.
     way: u64,
     jitter: u64,
+    /// The last request of each engine, if it was not cancelled.
+    wanted: Vec<Option<LockId>>,
     /// The engines that have died or stand still.
     gone: Vec<bool>,
     /// How many engines were told of the key of the resource.
@@ -95,6 +97,7 @@ impl Together {
             arrivals: BinaryHeap::new(),
             sent: 0,
             last: vec![[[Instant::ZERO; 2]; 5]; engines.len()],
+            wanted: vec![None; engines.len()],
             gone: vec![false; engines.len()],
             pushes: 0,
             engines,
@@ -329,7 +332,17 @@ impl Together {
         self.turn(engine);
         let rig = &mut self.engines[engine];
         let lock = rig.redlock.acquire_with(rig.now, &[b"r"], LONG_TTL, wait, &self.options);
-        lock.expect("it is in bounds");
+        self.wanted[engine] = Some(lock.expect("it is in bounds"));
+        self.flush(engine);
+    }
+
+    /// Lets an engine give up its last request.
+    fn cancel(&mut self, engine: usize) {
+        self.turn(engine);
+        let lock = self.wanted[engine].take().expect("a request");
+        let rig = &mut self.engines[engine];
+        rig.redlock.cancel(rig.now, lock).expect("it waits");
+        rig.events();
         self.flush(engine);
     }
 

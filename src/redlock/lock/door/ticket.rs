@@ -35,12 +35,13 @@ impl Ticket {
         matches!(self, Self::First { .. }) && self.is_known(now)
     }
 
-    /// Returns whether somebody else goes first.
+    /// Returns whether somebody else goes first, and this request a little later if it is told.
     pub(crate) fn goes_behind(self, now: Instant) -> bool {
         matches!(self, Self::Second { .. } | Self::Gone { .. }) && self.is_known(now)
     }
 
-    /// Returns whether the request listens for the lock, and not to a ticket.
+    /// Returns whether the request listens for the lock, and not to a ticket: so does one that has
+    /// a ticket, and one that is given none.
     pub(crate) fn hears_of_lock(self, now: Instant) -> bool {
         !matches!(self, Self::Gone { .. }) && self.is_known(now)
     }

@@ -103,9 +103,8 @@ impl Door {
         self.is_new() && others > 0 && self.gone() >= ROUNDS_GONE * others
     }
 
-    /// Returns whether the request asks one node before all others when the owner lets go. All who
-    /// wait for a long owner are told at one moment, and others can wait of whom this one knows
-    /// nothing.
+    /// Returns whether the request asks one node before all others when the owner lets go. Others
+    /// can be told at the same moment of whom this one knows nothing.
     pub(crate) fn asks_one(&self) -> bool {
         self.is_new() || self.is_long
     }

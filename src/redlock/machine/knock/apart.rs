@@ -13,15 +13,18 @@ use core::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::ticket::LEAST_LIFE;
+use super::ticket::{LEAST_LIFE, number};
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::lock::listeners::Listening;
 use crate::redlock::machine::Redlock;
-use crate::redlock::node::request::{DoorRequest, Expected, Request};
+use crate::redlock::node::request::{Expected, Nth, Request, TicketRequest};
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::{command, ticket, tracking};
 use crate::time::Instant;
+
+/// The ttl of a key that is not there.
+const NOT_THERE: i64 = -2;
 
 impl Redlock {
     /// Returns whether a request does not listen for the lock behind a long owner: two others do,
@@ -48,62 +51,82 @@ impl Redlock {
         let Some(door) = self.table.door(slot).filter(|door| door.listening().is_none()) else {
             return;
         };
-        let request = DoorRequest { slot, number: door.number() };
-        let number = door.first_ticket();
+        let token = door.token();
+        let request = Request::TicketTtl(TicketRequest { slot, token, nth: Nth::First });
         let Some(id) = self.telling_door(now, slot) else {
             return self.listen_for_lock(now, slot);
         };
-        let name = self.ticket_name(slot, number);
+        let name = self.ticket_name(slot, token);
         let (node, scratch) = (&mut self.nodes[id], &mut self.scratch);
         scratch.clear();
         tracking::opt_in(scratch);
         node.send(scratch, Expected { request: Request::OptIn, sent: now });
         scratch.clear();
         command::pttl(scratch, &name);
-        node.send(scratch, Expected { request: Request::TicketTtl(request), sent: now });
+        node.send(scratch, Expected { request, sent: now });
         node.count_opt_in(self.config.max_locks);
         self.table[slot].owed += 1;
     }
 
     /// Handles the ttl of the first ticket, in milliseconds; negative if there is no such ticket
-    /// any more. `None` stands for an error, and for an answer that will never come.
+    /// any more, or if it has no end and is none. `None` stands for an error.
     pub(in super::super) fn handle_ticket_ttl(
         &mut self,
         now: Instant,
         id: NodeId,
-        request: DoorRequest,
+        request: TicketRequest,
         millis: Option<i64>,
     ) {
-        let slot = request.slot;
-        self.table[slot].reply_settled();
-        let door = self.table.door(slot).filter(|_| self.waits_since_look(request));
-        if let Some(number) = door.map(Door::first_ticket) {
-            match millis.and_then(|left| u64::try_from(left).ok()).filter(|left| *left > 0) {
-                Some(left) => {
-                    let name = self.ticket_name(slot, number);
-                    self.table.listen(slot, Listening::to_ticket(id, &name));
-                    self.pause_apart(now, slot, Duration::from_millis(left));
-                }
-                // The request looks again after its usual pause, and draws the ticket then.
-                None => self.table.door_mut(slot).learn_ticket(Ticket::Free),
+        let TicketRequest { slot, token, .. } = request;
+        let door = self.table.door(slot).filter(|door| door.token() == token);
+        let is_awaited = door.is_some_and(|door| door.listening().is_none());
+        if is_awaited && self.pauses_for_long(slot) && !self.has_any_ticket(now, slot) {
+            match millis.map(|left| (u64::try_from(left), left)) {
+                Some((Ok(left), _)) => self.pause_apart(now, id, slot, Duration::from_millis(left)),
+                Some((_, NOT_THERE)) => self.is_free(now, slot),
+                _ => self.is_given_no_ticket(now, slot),
             }
         }
+        self.ticket_settled(request);
+    }
+
+    /// No answer about a ticket is awaited any more.
+    pub(in super::super) fn ticket_settled(&mut self, TicketRequest { slot, .. }: TicketRequest) {
+        self.table[slot].reply_settled();
         self.recycle(slot);
     }
 
-    /// Lets a request pause until the ticket has ended that it listens to and that lives for so
-    /// long, if nobody tells before.
-    fn pause_apart(&mut self, now: Instant, slot: u32, life: Duration) {
+    /// Nobody has the first ticket. The request looks again after its usual pause, and draws one
+    /// then. Where it was just told that the ticket is gone, the node does not say what is true, or
+    /// the owner of the ticket has given it back.
+    fn is_free(&mut self, now: Instant, slot: u32) {
+        let door = self.table.door_mut(slot);
+        match door.ticket().goes_behind(now) {
+            true => self.is_given_no_ticket(now, slot),
+            false => door.learn_ticket(Ticket::Free),
+        }
+    }
+
+    /// Lets a request pause until the ticket has ended that lives for so long, if the node does not
+    /// tell before. A ticket that ends soon is not worth that.
+    fn pause_apart(&mut self, now: Instant, id: NodeId, slot: u32, life: Duration) {
         let ends = now + life.min(self.life(now, slot));
         self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
+        if life < LEAST_LIFE {
+            return;
+        }
+        let token = self.table.door(slot).map_or(0, Door::token);
+        let name = self.ticket_name(slot, token);
+        self.table.listen(slot, Listening::to_ticket(id, &name));
         let left = self.table[slot].wait_until - now;
         let until = (ends + self.late_by()).min(now + left / 4 * 3);
         self.begin_pause(now, slot, until);
     }
 
-    fn ticket_name(&self, slot: u32, number: u64) -> SmallVec<[u8; 64]> {
+    /// Returns the name of the first ticket behind the token with this hash.
+    fn ticket_name(&self, slot: u32, token: u64) -> SmallVec<[u8; 64]> {
         let key = self.table[slot].names().keys().next().unwrap_or_default();
-        ticket::name(&self.config.prefix, key, number)
+        ticket::name(&self.config.prefix, key, number(token, Nth::First))
     }
 
     /// Returns whether a request listens to a ticket, and not to the lock.

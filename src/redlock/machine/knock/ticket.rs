@@ -9,7 +9,8 @@
 //!
 //! A ticket ends after a while, and with the wait of its owner at the latest, so that another
 //! request can draw one then. A ticket is a hint, and never a vote. Without the right to write one
-//! all listen for the lock and knock at once.
+//! all listen for the lock and knock at once. A node that says that all tickets are gone makes
+//! those who wait find a free lock by their peeks, within three seconds.
 
 use core::time::Duration;
 
@@ -18,7 +19,8 @@ use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::machine::Redlock;
 use crate::redlock::millis::Millis;
-use crate::redlock::node::request::{DoorRequest, Nth, Request};
+use crate::redlock::node::request::{Nth, Request, TicketRequest};
+use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::ticket;
 use crate::time::Instant;
 
@@ -33,6 +35,25 @@ const TRIPS: u32 = 2;
 
 /// The time that is left at the least: a hundred processes on one machine take turns to hear.
 const LEAST_LAG: Duration = Duration::from_millis(4);
+
+/// What a node says of a ticket that a request wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Draw {
+    /// The ticket is that of the request, which had left at this time.
+    Drawn { sent: Instant },
+    /// Somebody else has the ticket.
+    Gone,
+    /// The node gives none.
+    Refused,
+    /// The answer will never come, or a later one could be another.
+    Unanswered,
+}
+
+impl Draw {
+    pub(in super::super) fn of_error(error: ServerError) -> Self {
+        if error.is_passing() { Self::Unanswered } else { Self::Refused }
+    }
+}
 
 impl Redlock {
     /// Goes on behind a long look that has shown the token of the owner: wants the first ticket
@@ -65,72 +86,119 @@ impl Redlock {
 
     /// Asks for a ticket. All who contend do so at one node, wherever they look.
     fn draw_ticket(&mut self, now: Instant, slot: u32, nth: Nth) {
-        let Some(door) = self.table.door(slot) else { return };
-        let number = match nth {
-            Nth::First => door.first_ticket(),
-            Nth::Second => door.second_ticket(),
-        };
-        let request = Request::Ticket(DoorRequest { slot, number: door.number() }, nth);
-        let ttl = Millis::of(self.life(now, slot));
+        let (Some(door), life) = (self.table.door(slot), self.life(now, slot)) else { return };
+        if life < LEAST_LIFE {
+            return;
+        }
+        let token = door.token();
+        let request = Request::Ticket(TicketRequest { slot, token, nth });
         let is_sent = self.at_door(now, (slot, 0), 0, request, |_, out, prefix, key| {
-            ticket::draw(out, &ticket::name(prefix, key, number), ttl);
+            ticket::draw(out, &ticket::name(prefix, key, number(token, nth)), Millis::of(life));
         });
         self.table[slot].owed += u32::from(is_sent);
     }
 
-    /// Handles what a node says of a ticket. `None` stands for an error, and for an answer that
-    /// will never come.
+    /// Handles what a node says of a ticket. A look can have left since the request asked.
     pub(in super::super) fn handle_ticket(
         &mut self,
         now: Instant,
-        (request, nth): (DoorRequest, Nth),
-        is_drawn: Option<bool>,
+        request: TicketRequest,
+        draw: Draw,
     ) {
-        let slot = request.slot;
+        let TicketRequest { slot, token, nth } = request;
         self.table[slot].reply_settled();
-        if self.waits_since_look(request) {
-            let life = self.life(now, slot);
-            let door = self.table.door_mut(slot);
-            let (ends, drawn) = (now + life, door.drawn_until(life));
-            door.learn_ticket(match (is_drawn, nth) {
-                (None, _) => Ticket::Refused { ends },
-                (Some(false), _) => Ticket::Gone { ends },
-                (Some(true), Nth::First) => Ticket::First { ends: drawn },
-                (Some(true), Nth::Second) => Ticket::Second { ends: drawn },
-            });
-            match (is_drawn, nth) {
-                (Some(false), Nth::First) => self.draw_ticket(now, slot, Nth::Second),
-                (Some(false), Nth::Second) => self.listen_apart(now, slot),
-                _ => self.listen_for_lock(now, slot),
+        let life = self.life(now, slot);
+        let is_same = self.table.door(slot).is_some_and(|door| door.token() == token);
+        let phase = self.table[slot].phase;
+        let waits = matches!(phase, Phase::Ready | Phase::Attempt | Phase::Backoff | Phase::AtDoor);
+        let is_of_use = is_same && waits;
+        match draw {
+            Draw::Drawn { .. } if !is_of_use => self.take_away(now, slot, number(token, nth)),
+            Draw::Drawn { sent } => {
+                let ends = sent + life;
+                let ticket = match nth {
+                    Nth::First => Ticket::First { ends },
+                    Nth::Second => Ticket::Second { ends },
+                };
+                self.table.door_mut(slot).learn_ticket(ticket);
+                self.listen_for_lock(now, slot);
             }
+            // The request can have asked twice, and have the ticket.
+            _ if !is_of_use || self.has_any_ticket(now, slot) => {}
+            Draw::Gone => {
+                let ends = now + life;
+                self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
+                match nth {
+                    Nth::First => self.draw_ticket(now, slot, Nth::Second),
+                    Nth::Second => self.listen_apart(now, slot),
+                }
+            }
+            Draw::Refused => self.is_given_no_ticket(now, slot),
+            Draw::Unanswered => {}
         }
         self.recycle(slot);
     }
 
-    /// Returns whether a request pauses since the look with the number in this one.
-    pub(super) fn waits_since_look(&self, request: DoorRequest) -> bool {
-        let DoorRequest { slot, number } = request;
-        let is_current = self.table.door(slot).is_some_and(|door| door.is_current(number));
-        is_current && self.table[slot].phase == Phase::Backoff
+    /// Lets a request listen for the lock that is given no ticket, and ask for none for a while.
+    pub(super) fn is_given_no_ticket(&mut self, now: Instant, slot: u32) {
+        let ends = now + self.life(now, slot);
+        self.table.door_mut(slot).learn_ticket(Ticket::Refused { ends });
+        self.listen_for_lock(now, slot);
+    }
+
+    /// Returns whether a request pauses behind a long look, with nothing since, and will look
+    /// again.
+    pub(super) fn pauses_for_long(&self, slot: u32) -> bool {
+        let lock = &self.table[slot];
+        let door = self.table.door(slot).filter(|door| door.is_long());
+        let is_behind_look = door.is_some_and(|door| door.has_looked_since(lock.started));
+        lock.phase == Phase::Backoff && !lock.last_try && is_behind_look
     }
 
     /// Lets a request look at once that has not opted in with its last look: it knows now that it
     /// listens for the lock itself.
     pub(super) fn listen_for_lock(&mut self, now: Instant, slot: u32) {
-        if self.table.door(slot).is_some_and(|door| door.listening().is_none()) {
+        let listens = self.table.door(slot).is_some_and(|door| door.listening().is_some());
+        if !listens && self.pauses_for_long(slot) {
             self.table.door_mut(slot).look_again();
             self.begin_pause(now, slot, now);
         }
     }
 
-    /// Gives the tickets behind a token back, if the request has one of them: the owner has let go,
-    /// or the request waits no more. Those who listen apart are told.
+    /// Gives the ticket of a request back that waits no more.
     pub(in super::super) fn give_ticket_back(&mut self, now: Instant, slot: u32) {
-        let Some(door) = self.table.door(slot).filter(|door| door.ticket().is_drawn(now)) else {
-            return;
-        };
-        let number = door.first_ticket();
-        self.table.door_mut(slot).learn_ticket(Ticket::Unknown);
+        if let Some((token, ticket)) = self.take_ticket(now, slot) {
+            let nth = match ticket {
+                Ticket::Second { .. } => Nth::Second,
+                _ => Nth::First,
+            };
+            self.take_away(now, slot, number(token, nth));
+        }
+    }
+
+    /// Takes the first ticket away if the request has one of the two and the owner has let go: the
+    /// request has the lock. Those who listen apart are told.
+    pub(in super::super) fn end_tickets(&mut self, now: Instant, slot: u32) {
+        if let Some((token, _)) = self.take_ticket(now, slot) {
+            self.take_away(now, slot, number(token, Nth::First));
+        }
+    }
+
+    /// The same if the node at which all look shows another owner.
+    pub(in super::super) fn end_old_tickets(&mut self, now: Instant, slot: u32) {
+        if let Some((token, _)) = self.table.door_mut(slot).take_old_ticket(now) {
+            self.take_away(now, slot, number(token, Nth::First));
+        }
+    }
+
+    fn take_ticket(&mut self, now: Instant, slot: u32) -> Option<(u64, Ticket)> {
+        self.table.door(slot)?;
+        self.table.door_mut(slot).take_ticket(now)
+    }
+
+    /// Takes a ticket away at the node that gives them now. A node that does not know the script
+    /// yet, or that gave none, keeps its ticket until that ends.
+    fn take_away(&mut self, now: Instant, slot: u32, number: u64) {
         self.at_door(now, (slot, 0), 0, Request::TicketBack, |native, out, prefix, key| {
             ticket::give_back(out, native, &ticket::name(prefix, key, number));
         });
@@ -150,10 +218,10 @@ impl Redlock {
         may_be_free && self.can_knock(slot) && self.table.door_mut(slot).go_first(now)
     }
 
-    /// Returns whether a request goes first. One that cannot knock can have the ticket of a request
-    /// before in its line, and looks.
-    pub(in super::super) fn has_ticket(&self, now: Instant, slot: u32) -> bool {
-        let has_ticket = self.table.door(slot).is_some_and(|door| door.ticket().goes_first(now));
+    /// Returns whether a request has one of the tickets. One that cannot knock can have the ticket
+    /// of a request before in its line, and looks.
+    pub(in super::super) fn has_any_ticket(&self, now: Instant, slot: u32) -> bool {
+        let has_ticket = self.table.door(slot).is_some_and(|door| door.ticket().is_drawn(now));
         has_ticket && self.can_knock(slot)
     }
 
@@ -178,5 +246,13 @@ impl Redlock {
 
     fn least_lag(&self) -> Duration {
         self.quorum_round_trip().saturating_mul(TRIPS).max(LEAST_LAG)
+    }
+}
+
+/// Returns the number of a ticket behind the token with this hash.
+pub(super) fn number(token: u64, nth: Nth) -> u64 {
+    match nth {
+        Nth::First => token,
+        Nth::Second => token.wrapping_add(1),
     }
 }

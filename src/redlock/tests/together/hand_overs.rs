@@ -1,5 +1,7 @@
 //! What comes between the end of an owner who keeps the lock for long and the next grant.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// What came between the end of a lock and the next grant.
@@ -102,8 +104,8 @@ fn the_next_of_many_has_the_lock_of_a_long_owner_after_two_round_trips() {
     }
 }
 
-/// Each extension makes all knock. Those who knew of no ticket behind that would knock at the
-/// release, too.
+/// Each extension wakes the two who listen for the lock. One that knew of no ticket behind that
+/// would knock at the release.
 #[test]
 fn the_next_of_many_has_the_lock_of_an_owner_who_keeps_it_alive_as_soon() {
     for waiters in [1, 5, 30] {
@@ -167,11 +169,16 @@ fn a_door_without_the_key_of_the_owner_is_asked_in_vain_a_few_times() {
 fn long_wait(together: &mut Together) -> (Vec<usize>, (usize, LockId)) {
     let owner = together.all_ask();
     assert!(together.pass(ms(3_000)).is_empty(), "the owner has the lock");
-    let told = together.keys.iter().flat_map(|key| &key.told).filter(|(_, key)| key == "r");
-    let mut told: Vec<_> = told.map(|(engine, _)| *engine).collect();
-    told.sort_unstable();
-    told.dedup();
-    (told, owner)
+    (together.listening(), owner)
+}
+
+impl Together {
+    /// Returns the engines that listen for the lock.
+    fn listening(&self) -> Vec<usize> {
+        let told = self.keys.iter().flat_map(|key| &key.told).filter(|(_, key)| key == "r");
+        let told: BTreeSet<_> = told.map(|(engine, _)| *engine).collect();
+        told.into_iter().filter(|engine| self.wanted[*engine].is_some()).collect()
+    }
 }
 
 /// A hundred processes would take the processors from the one who is served.
@@ -190,25 +197,49 @@ fn the_release_of_a_long_owner_wakes_two_of_all_who_wait() {
 
 #[test]
 fn where_those_are_gone_who_go_first_another_one_has_the_lock_soon() {
-    for waiters in [2, 3, 10, 30] {
-        for gone in 1..=2 {
+    // Of the two who listen for the lock, these are gone.
+    for (gone, most) in [(&[0][..], ms(15)), (&[1], ms(15)), (&[0, 1], ms(3_100))] {
+        for waiters in [3, 10, 30] {
             let mut longest = Duration::ZERO;
             for seed in 0..10 {
                 let mut together = Together::new(waiters + 1, seed);
                 let (told, (owner, lock)) = long_wait(&mut together);
-                if waiters <= gone {
-                    continue;
-                }
-                told[..gone].iter().for_each(|engine| together.gone[*engine] = true);
+                gone.iter().for_each(|gone| together.gone[told[*gone]] = true);
                 together.release(owner, lock);
                 let free = together.now;
                 together.next();
                 longest = longest.max(together.now - free);
             }
-            println!("{waiters} waiters, {gone} gone: {longest:?}");
-            // The other one comes late, or somebody peeks.
-            let most = if gone == 1 { ms(15) } else { ms(3_100) };
-            assert!(longest <= most, "{waiters} waiters, {gone} gone: {longest:?}");
+            println!("{waiters} waiters, {} gone: {longest:?}", gone.len());
+            assert!(longest <= most, "{waiters} waiters, {gone:?} gone: {longest:?}");
+        }
+    }
+}
+
+/// All others draw at one moment, and the answers can come after their pauses.
+#[test]
+fn where_those_give_up_who_go_first_two_others_go_first() {
+    for waiters in [4, 30] {
+        for seed in 0..10 {
+            let mut together = Together::new(waiters + 1, seed);
+            (together.way, together.jitter) = (1_000_000, 2_000_000);
+            let (_, (owner, lock)) = long_wait(&mut together);
+            for _ in 0..2 {
+                let told = together.listening();
+                assert!(told.len() >= 2, "{told:?}");
+                told[..2].iter().for_each(|engine| together.cancel(*engine));
+                if waiters == 4 {
+                    break;
+                }
+                assert!(together.pass(ms(500)).is_empty(), "the owner has the lock");
+            }
+            assert!(together.pass(ms(500)).is_empty(), "the owner has the lock");
+            together.release(owner, lock);
+            let free = together.now;
+            together.next();
+            let round_trip = Duration::from_nanos(2 * together.way + together.jitter);
+            let took = together.now - free;
+            assert!(took <= round_trip * 4, "{waiters} waiters, seed {seed}: {took:?}");
         }
     }
 }

@@ -29,22 +29,28 @@ fn who_has_a_ticket_goes_first_or_second_until_its_end_and_others_behind() {
     }
 }
 
-/// The node can have begun to count when the request left.
+/// A key of the dead at another node shows a token that nobody has the lock with.
 #[test]
-fn the_life_of_a_ticket_counts_from_the_look_before() {
-    let mut door = Door::default();
-    door.look(after(2), 1, true, true);
-    assert_eq!(door.drawn_until(Duration::from_millis(10)), after(12));
-}
-
-#[test]
-fn a_ticket_behind_a_token_that_has_gone_is_forgotten() {
-    let mut door = Door::default();
-    door.look(after(0), 1, true, true);
-    door.saw(after(1), b"a token of somebody else");
-    let before = door.first_ticket();
-    door.learn_ticket(Ticket::First { ends: after(9) });
-    door.saw(after(2), b"another token");
-    assert!(!door.ticket().is_known(after(3)));
-    assert_ne!(door.first_ticket(), before);
+fn a_ticket_counts_behind_its_own_token_alone() {
+    let (owner, other) = (b"a token of somebody else", b"another token");
+    for is_usual in [true, false] {
+        let mut door = Door::default();
+        door.saw(after(0), owner);
+        (1..4).for_each(|number| door.look(after(0), number, false, false));
+        (1..4).for_each(|_| door.saw(after(0), owner));
+        door.learn_ticket(Ticket::First { ends: after(9) });
+        let token = door.token();
+        if is_usual {
+            // Every fourth look goes to another node, and the next one does not.
+            door.look(after(1), 4, false, false);
+        }
+        door.look(after(1), 5, false, false);
+        door.saw(after(1), other);
+        assert!(!door.ticket().is_known(after(2)));
+        let old = door.take_old_ticket(after(2));
+        assert_eq!(old.is_some(), is_usual);
+        door.saw(after(2), owner);
+        assert_eq!(door.token(), token);
+        assert_eq!(door.ticket().goes_first(after(3)), !is_usual);
+    }
 }

@@ -372,49 +372,151 @@ fn where_the_node_of_the_tickets_tells_nothing_all_listen_for_the_lock() {
         rig.reply(at, "$-1");
         assert_eq!(rig.until_ticket().0, at);
         rig.reply(at, "$-1");
-        let listens = !rig.all_sent().iter().any(|(_, sent)| sent.starts_with("PTTL redbolt"));
-        assert_eq!(listens, at == silent);
+        let sent = rig.all_sent();
+        let listens = !sent.iter().any(|(_, sent)| sent.starts_with("PTTL redbolt"));
+        assert_eq!(listens, at == silent, "{sent:?}");
+        if listens {
+            rig.seen = token(0);
+            rig.listens_at_once();
+        }
         listens
     };
     assert_eq!((0..5).filter(|silent| is_silent_door(*silent)).count(), 1);
 }
 
-/// A ticket that nobody has any use for would leave all others to two who are gone.
+/// What gives the ticket with this number back.
+fn back(number: u64) -> String {
+    format!("EVALSHA release 1 redbolt:next:{number:016x}:r ticket: ticket: tick")
+}
+
+/// Whoever listens apart would not be told, and would wait for one who is gone.
 #[test]
-fn a_ticket_is_given_back_with_the_lock_or_the_end_of_the_wait_or_the_next_owner() {
+fn a_request_that_has_the_lock_or_sees_another_owner_takes_the_first_ticket_away() {
     for ticket in [FIRST, SECOND] {
-        for end in 0..3 {
+        for is_granted in [true, false] {
             let mut rig = answering(ticket);
-            let lock = rig.refused(LONG_WAIT);
+            rig.refused(LONG_WAIT);
             let door = rig.listens(60_000);
             let number = rig.ticket_number;
             rig.ticket = None;
-            match end {
-                0 => {
-                    rig.looks_after(door, &touched("r"));
-                    let asked = |rig: &mut Rig| (0..5).filter(|i| rig.has_output(*i)).collect();
-                    let first: Vec<_> = asked(&mut rig);
-                    first.iter().for_each(|index| rig.reply(*index, "+OK"));
-                    if ticket == SECOND {
-                        let others: Vec<_> = asked(&mut rig);
-                        others.iter().for_each(|index| rig.reply(*index, "+OK"));
+            rig.looks_after(door, &touched("r"));
+            let mut sent = Vec::new();
+            while (0..5).any(|index| rig.has_output(index)) {
+                for (index, command) in rig.all_sent() {
+                    if command.starts_with("SET r ") {
+                        rig.reply(index, if is_granted { "+OK" } else { "$-1" });
                     }
-                }
-                1 => rig.redlock.cancel(rig.now, lock).expect("it waits"),
-                _ => {
-                    rig.looks_after(door, &touched("r"));
-                    let asked: Vec<_> = (0..5).filter(|i| rig.has_output(*i)).collect();
-                    asked.iter().for_each(|index| rig.reply(*index, "$-1"));
-                    (0..5).for_each(|index| _ = rig.sent(index));
-                    let (door, _) = rig.long_look();
-                    rig.reply(door, &token(1));
+                    sent.push(command);
                 }
             }
-            let back =
-                format!("EVALSHA release 1 redbolt:next:{number:016x}:r ticket: ticket: tick");
-            let sent = rig.all_sent();
-            let given: Vec<_> = sent.iter().filter(|(_, sent)| *sent == back).collect();
-            assert_eq!(given.len(), 1, "{ticket:?} {end}: {sent:?}");
+            if !is_granted {
+                let (door, _) = rig.long_look();
+                rig.reply(door, &token(1));
+                sent.extend(rig.all_sent().into_iter().map(|(_, command)| command));
+            }
+            let given = sent.iter().filter(|sent| **sent == back(number)).count();
+            assert_eq!(given, 1, "{ticket:?} {is_granted}: {sent:?}");
         }
+    }
+}
+
+/// The other one is still there, and would go first as well as the next one.
+#[test]
+fn a_request_that_gives_up_or_steps_back_takes_its_own_ticket_away() {
+    for (ticket, nth) in [(FIRST, 0), (SECOND, 1)] {
+        for steps_back in [false, true] {
+            let mut rig = answering(ticket);
+            let lock = rig.refused(LONG_WAIT);
+            rig.listens(60_000);
+            let number = rig.ticket_number.wrapping_add(nth);
+            rig.ticket = None;
+            match steps_back {
+                true => {
+                    let token = Token::from_bytes([7; 20]);
+                    let adopted = rig.redlock.adopt(rig.now, &["r"], token, TTL, WAIT);
+                    adopted.expect("it is in bounds");
+                }
+                false => rig.redlock.cancel(rig.now, lock).expect("it waits"),
+            }
+            let sent = rig.all_sent();
+            let given: Vec<_> = sent.iter().filter(|(_, sent)| sent.contains("next:")).collect();
+            assert!(given.len() == 1 && given[0].1 == back(number), "{ticket:?}: {sent:?}");
+        }
+    }
+}
+
+/// Many ask at one moment when a ticket ends, and pauses can be shorter than their answers.
+#[test]
+fn a_ticket_that_is_drawn_late_is_used_or_given_back() {
+    for end in 0..3 {
+        let mut rig = answering(None);
+        let lock = rig.refused(LONG_WAIT);
+        let (at, command, _) = rig.until_ticket();
+        let number = command.split(':').nth(2).expect("a number").to_owned();
+        let number = u64::from_str_radix(&number, 16).expect("a number");
+        if end == 0 {
+            rig.redlock.cancel(rig.now, lock).expect("it waits");
+            rig.reply(at, "+OK");
+        } else {
+            // Another look leaves before the answer comes.
+            let (door, _) = rig.any_look();
+            rig.reply(at, "+OK");
+            rig.reply(door, &token(end - 1));
+            rig.reply(door, ":60000");
+        }
+        let sent = rig.all_sent();
+        let is_back = sent.iter().any(|(_, sent)| *sent == back(number));
+        assert_eq!(is_back, end != 1, "{end}: {sent:?}");
+        if end == 1 {
+            rig.listens_at_once();
+        }
+    }
+}
+
+/// The turn of the engine was expected when the owner would let go, who does so earlier.
+#[test]
+fn who_has_the_second_ticket_comes_later_before_its_turn_too() {
+    let mut rig = answering(SECOND);
+    let lock = rig.refused(LONG_WAIT);
+    let door = rig.look("r");
+    rig.reply(door, &token(0));
+    rig.has_for(lock, ms(5_000));
+    rig.acquire("r", LONG_WAIT);
+    let mut door = None;
+    while door.is_none() {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        for (index, command) in rig.all_sent() {
+            let is_mark = command.starts_with("SET redbolt:wanted:");
+            let answer = if is_mark { "+OK".to_owned() } else { of_owner(rig.now, &command) };
+            rig.reply(index, &answer);
+            if command == "PTTL r" && rig.opts_in[index][1] {
+                door = Some(index);
+            }
+        }
+    }
+    let door = door.expect("it listens");
+    rig.listens_on(ms(20));
+    let lag = rig.looks_after(door, &touched("r"));
+    assert!((ms(4)..=ms(9)).contains(&lag), "{lag:?}");
+    assert_eq!(rig.asked(), 1);
+}
+
+/// A node can lie, or forbid to ask, and its clock can be wrong.
+#[test]
+fn who_is_not_told_the_end_of_a_ticket_listens_for_the_lock_or_looks_as_ever() {
+    for (ttl, is_for_lock) in [("-ERR what", true), (":-1", true), (":-2", true), (":1", false)] {
+        let mut rig = answering(None);
+        rig.refused(LONG_WAIT);
+        let (at, _, _) = rig.until_ticket();
+        rig.reply(at, "$-1");
+        rig.until_ticket();
+        rig.reply(at, "$-1");
+        assert_eq!(rig.sent(at).len(), 1);
+        let told = rig.now;
+        rig.reply(at, ttl);
+        let (_, [opts_in, _]) = rig.any_look();
+        assert_eq!(opts_in, is_for_lock, "{ttl}");
+        let least = if is_for_lock { ms(0) } else { ms(20) };
+        assert!(rig.now - told >= least, "{ttl}: {:?}", rig.now - told);
     }
 }
