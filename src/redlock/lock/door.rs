@@ -108,6 +108,8 @@ pub(crate) struct Door {
     ticket: Ticket,
     ticket_token: u64,
     first_at: Instant,
+    /// The token behind which the request has last asked for a ticket.
+    asked_ticket: u64,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
     /// How often the lock may still be passed on before others have their turn; `None` for as often
@@ -177,11 +179,6 @@ impl Door {
         self.looked + rest.min(most)
     }
 
-    /// Returns whether the last look began after this.
-    pub(crate) fn has_looked_since(&self, since: Instant) -> bool {
-        self.looked >= since
-    }
-
     /// Returns whether the last look was one behind a long owner, at a node that tells.
     pub(crate) fn is_long(&self) -> bool {
         self.is_long
@@ -195,11 +192,6 @@ impl Door {
     /// Returns whether the request listens, and for long.
     pub(crate) fn listens_for_long(&self) -> bool {
         self.listening.is_some() && self.is_long
-    }
-
-    /// The next look repeats the last one, to listen, and shows no more than that one has shown.
-    pub(crate) fn look_again(&mut self) {
-        self.looks_again = true;
     }
 
     /// Returns whether the answer to the look with this `number` is awaited.

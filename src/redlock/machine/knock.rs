@@ -16,7 +16,7 @@
 //! little later, and all others are [not told](apart) of the release.
 
 mod apart;
-pub(super) mod ticket;
+mod ticket;
 
 use core::time::Duration;
 

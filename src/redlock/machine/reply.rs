@@ -3,13 +3,12 @@
 use core::iter;
 
 use super::Redlock;
-use super::knock::ticket::Draw;
 use crate::redlock::histogram::Alike;
 use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::inquiry::{Progress, Word};
 use crate::redlock::node::request::{
-    CompareRequest, Expected, GROUP, Intent, LatencyClass, Op, Request, SetRequest,
+    CompareRequest, Expected, GROUP, Intent, LatencyClass, Nth, Op, Request, SetRequest,
 };
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
@@ -156,17 +155,19 @@ impl Redlock {
                 self.request_answered(now, id, sent, request);
                 self.handle_ttl(now, id, door, Some(*millis));
             }
-            (Request::Ticket(ticket), _) => {
-                let draw = match Vote::read(value)? {
-                    Vote::Granted => Draw::Drawn { sent },
-                    _ => Draw::Gone,
-                };
+            (Request::FirstTicket(ticket), _) => {
+                let is_drawn = Vote::read(value)? == Vote::Granted;
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket(now, ticket, draw);
+                self.handle_ticket(now, (ticket, Nth::First), is_drawn.then_some(sent));
+            }
+            (Request::SecondTicket(ticket), _) => {
+                let is_drawn = Vote::read(value)? == Vote::Granted;
+                self.request_answered(now, id, sent, request);
+                self.handle_ticket(now, (ticket, Nth::Second), is_drawn.then_some(sent));
             }
             (Request::TicketTtl(ticket), Value::Integer(millis)) => {
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket_ttl(now, id, ticket, Some(*millis));
+                self.handle_ticket_ttl(now, id, ticket, *millis);
             }
             (Request::TicketBack, _) => {
                 Compared::read(value)?;
@@ -312,9 +313,9 @@ impl Redlock {
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-            Request::Ticket(request) => self.handle_ticket(now, request, Draw::of_error(error)),
-            Request::TicketTtl(request) if error.is_passing() => self.ticket_settled(request),
-            Request::TicketTtl(request) => self.handle_ticket_ttl(now, id, request, None),
+            Request::FirstTicket(request)
+            | Request::SecondTicket(request)
+            | Request::TicketTtl(request) => self.ticket_failed(now, request, error),
             Request::OptIn if error.is_passing() => {}
             Request::OptIn => self.listen_no_more(now, id),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),

@@ -56,7 +56,8 @@ impl Redlock {
             Request::Set(_) => false,
             Request::Door(_)
             | Request::Ttl(_)
-            | Request::Ticket(_)
+            | Request::FirstTicket(_)
+            | Request::SecondTicket(_)
             | Request::TicketTtl(_)
             | Request::TicketBack
             | Request::OptIn

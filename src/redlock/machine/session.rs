@@ -1,7 +1,6 @@
 //! Connections: how they begin, what they receive, and how they end.
 
 use super::Redlock;
-use super::knock::ticket::Draw;
 use crate::redlock::bounds::MAX_REPLY;
 use crate::redlock::login::Login;
 use crate::redlock::node::batch::{Member, Purpose};
@@ -182,8 +181,9 @@ impl Redlock {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Door(request) => self.handle_door(now, id, request, None),
                 Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-                Request::Ticket(request) => self.handle_ticket(now, request, Draw::Unanswered),
-                Request::TicketTtl(request) => self.ticket_settled(request),
+                Request::FirstTicket(request)
+                | Request::SecondTicket(request)
+                | Request::TicketTtl(request) => self.ticket_settled(request),
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_)

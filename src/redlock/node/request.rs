@@ -28,8 +28,9 @@ pub(crate) enum Request {
     Door(DoorRequest),
     /// A question for the ttl of that key.
     Ttl(DoorRequest),
-    /// A request for one of the tickets there.
-    Ticket(TicketRequest),
+    /// A request for the ticket of the one who goes first there, and for that of the second.
+    FirstTicket(TicketRequest),
+    SecondTicket(TicketRequest),
     /// A question for the ttl of the first one.
     TicketTtl(TicketRequest),
     /// The end of a ticket: its owner has no use for it any more.
@@ -79,7 +80,8 @@ impl Request {
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Door(_)
             | Self::Ttl(_)
-            | Self::Ticket(_)
+            | Self::FirstTicket(_)
+            | Self::SecondTicket(_)
             | Self::TicketTtl(_)
             | Self::TicketBack
             | Self::OptIn
@@ -117,9 +119,8 @@ pub(crate) struct DoorRequest {
 pub(crate) struct TicketRequest {
     /// The slot of the request that waits.
     pub(crate) slot: u32,
-    /// The token of the owner, as a hash.
-    pub(crate) token: u64,
-    pub(crate) nth: Nth,
+    /// A half of the hash of the owner's token. The whole would make every entry larger.
+    pub(crate) token: u32,
 }
 
 /// Which of the two tickets behind the token of an owner.

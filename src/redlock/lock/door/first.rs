@@ -16,6 +16,26 @@ impl Door {
         self.token
     }
 
+    /// Returns whether the last look began after this.
+    pub(crate) fn has_looked_since(&self, since: Instant) -> bool {
+        self.looked >= since
+    }
+
+    /// The next look repeats the last one, to listen, and shows no more than that one has shown.
+    pub(crate) fn look_again(&mut self) {
+        self.looks_again = true;
+    }
+
+    /// The request asks for a ticket behind that token.
+    pub(crate) fn ask_ticket(&mut self) {
+        self.asked_ticket = self.token;
+    }
+
+    /// Returns the token behind which the request has last asked for a ticket.
+    pub(crate) fn asked_ticket(&self) -> u64 {
+        self.asked_ticket
+    }
+
     /// Takes note of the tickets behind the token that was seen last.
     pub(crate) fn learn_ticket(&mut self, ticket: Ticket) {
         (self.ticket, self.ticket_token) = (ticket, self.token);

@@ -13,7 +13,7 @@ use core::time::Duration;
 
 use smallvec::SmallVec;
 
-use super::ticket::{LEAST_LIFE, number};
+use super::ticket::{LEAST_LIFE, half, number};
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::lock::listeners::Listening;
@@ -52,7 +52,7 @@ impl Redlock {
             return;
         };
         let token = door.token();
-        let request = Request::TicketTtl(TicketRequest { slot, token, nth: Nth::First });
+        let request = Request::TicketTtl(TicketRequest { slot, token: half(token) });
         let Some(id) = self.telling_door(now, slot) else {
             return self.listen_for_lock(now, slot);
         };
@@ -69,31 +69,25 @@ impl Redlock {
     }
 
     /// Handles the ttl of the first ticket, in milliseconds; negative if there is no such ticket
-    /// any more, or if it has no end and is none. `None` stands for an error.
+    /// any more, or if it has no end and is none.
     pub(in super::super) fn handle_ticket_ttl(
         &mut self,
         now: Instant,
         id: NodeId,
         request: TicketRequest,
-        millis: Option<i64>,
+        millis: i64,
     ) {
-        let TicketRequest { slot, token, .. } = request;
-        let door = self.table.door(slot).filter(|door| door.token() == token);
-        let is_awaited = door.is_some_and(|door| door.listening().is_none());
-        if is_awaited && self.pauses_for_long(slot) && !self.has_any_ticket(now, slot) {
-            match millis.map(|left| (u64::try_from(left), left)) {
-                Some((Ok(left), _)) => self.pause_apart(now, id, slot, Duration::from_millis(left)),
-                Some((_, NOT_THERE)) => self.is_free(now, slot),
+        let slot = request.slot;
+        let is_awaited = self.table.door(slot).is_some_and(|door| door.listening().is_none());
+        let pauses = self.is_of_use(request) && self.pauses_for_long(slot);
+        if is_awaited && pauses && !self.has_drawn(now, slot) {
+            match (u64::try_from(millis), millis) {
+                (Ok(left), _) => self.pause_apart(now, id, slot, Duration::from_millis(left)),
+                (_, NOT_THERE) => self.is_free(now, slot),
                 _ => self.is_given_no_ticket(now, slot),
             }
         }
         self.ticket_settled(request);
-    }
-
-    /// No answer about a ticket is awaited any more.
-    pub(in super::super) fn ticket_settled(&mut self, TicketRequest { slot, .. }: TicketRequest) {
-        self.table[slot].reply_settled();
-        self.recycle(slot);
     }
 
     /// Nobody has the first ticket. The request looks again after its usual pause, and draws one

@@ -36,25 +36,6 @@ const TRIPS: u32 = 2;
 /// The time that is left at the least: a hundred processes on one machine take turns to hear.
 const LEAST_LAG: Duration = Duration::from_millis(4);
 
-/// What a node says of a ticket that a request wants.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum Draw {
-    /// The ticket is that of the request, which had left at this time.
-    Drawn { sent: Instant },
-    /// Somebody else has the ticket.
-    Gone,
-    /// The node gives none.
-    Refused,
-    /// The answer will never come, or a later one could be another.
-    Unanswered,
-}
-
-impl Draw {
-    pub(in super::super) fn of_error(error: ServerError) -> Self {
-        if error.is_passing() { Self::Unanswered } else { Self::Refused }
-    }
-}
-
 impl Redlock {
     /// Goes on behind a long look that has shown the token of the owner: wants the first ticket
     /// behind that token if nothing is known of the tickets any more, or listens apart.
@@ -91,52 +72,86 @@ impl Redlock {
             return;
         }
         let token = door.token();
-        let request = Request::Ticket(TicketRequest { slot, token, nth });
+        let ticket = TicketRequest { slot, token: half(token) };
+        let request = match nth {
+            Nth::First => Request::FirstTicket(ticket),
+            Nth::Second => Request::SecondTicket(ticket),
+        };
         let is_sent = self.at_door(now, (slot, 0), 0, request, |_, out, prefix, key| {
             ticket::draw(out, &ticket::name(prefix, key, number(token, nth)), Millis::of(life));
         });
-        self.table[slot].owed += u32::from(is_sent);
+        if is_sent {
+            self.table[slot].owed += 1;
+            self.table.door_mut(slot).ask_ticket();
+        }
     }
 
-    /// Handles what a node says of a ticket. A look can have left since the request asked.
+    /// Handles what a node says of a ticket: that of the request, which was sent at that time, or
+    /// `None` if somebody else has the ticket. A look can have left since then.
     pub(in super::super) fn handle_ticket(
         &mut self,
         now: Instant,
-        request: TicketRequest,
-        draw: Draw,
+        (request, nth): (TicketRequest, Nth),
+        drawn: Option<Instant>,
     ) {
-        let TicketRequest { slot, token, nth } = request;
+        let slot = request.slot;
+        if let (true, Some(sent)) = (self.is_of_use(request), drawn) {
+            let ends = sent + self.life(now, slot);
+            self.table.door_mut(slot).learn_ticket(match nth {
+                Nth::First => Ticket::First { ends },
+                Nth::Second => Ticket::Second { ends },
+            });
+            self.listen_for_lock(now, slot);
+        } else if drawn.is_some() {
+            let asked = self.table.door(slot).map(Door::asked_ticket);
+            // Of a ticket that was asked for before, the end has to be awaited.
+            if let Some(token) = asked.filter(|token| half(*token) == request.token) {
+                self.take_away(now, slot, number(token, nth));
+            }
+        } else if self.is_of_use(request) && !self.has_drawn(now, slot) {
+            let ends = now + self.life(now, slot);
+            self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
+            match nth {
+                Nth::First => self.draw_ticket(now, slot, Nth::Second),
+                Nth::Second => self.listen_apart(now, slot),
+            }
+        }
+        self.ticket_settled(request);
+    }
+
+    /// Handles an error about a ticket. A node that gives no tickets, or does not tell of them, is
+    /// not asked again for a while.
+    pub(in super::super) fn ticket_failed(
+        &mut self,
+        now: Instant,
+        request: TicketRequest,
+        error: ServerError,
+    ) {
+        let slot = request.slot;
+        if !error.is_passing() && self.is_of_use(request) && !self.has_drawn(now, slot) {
+            self.is_given_no_ticket(now, slot);
+        }
+        self.ticket_settled(request);
+    }
+
+    /// No answer to this request is awaited any more.
+    pub(in super::super) fn ticket_settled(&mut self, TicketRequest { slot, .. }: TicketRequest) {
         self.table[slot].reply_settled();
-        let life = self.life(now, slot);
-        let is_same = self.table.door(slot).is_some_and(|door| door.token() == token);
+        self.recycle(slot);
+    }
+
+    /// Returns whether the tickets are those behind the token that the request has seen last, and
+    /// whether it still waits.
+    pub(super) fn is_of_use(&self, TicketRequest { slot, token }: TicketRequest) -> bool {
         let phase = self.table[slot].phase;
         let waits = matches!(phase, Phase::Ready | Phase::Attempt | Phase::Backoff | Phase::AtDoor);
-        let is_of_use = is_same && waits;
-        match draw {
-            Draw::Drawn { .. } if !is_of_use => self.take_away(now, slot, number(token, nth)),
-            Draw::Drawn { sent } => {
-                let ends = sent + life;
-                let ticket = match nth {
-                    Nth::First => Ticket::First { ends },
-                    Nth::Second => Ticket::Second { ends },
-                };
-                self.table.door_mut(slot).learn_ticket(ticket);
-                self.listen_for_lock(now, slot);
-            }
-            // The request can have asked twice, and have the ticket.
-            _ if !is_of_use || self.has_any_ticket(now, slot) => {}
-            Draw::Gone => {
-                let ends = now + life;
-                self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
-                match nth {
-                    Nth::First => self.draw_ticket(now, slot, Nth::Second),
-                    Nth::Second => self.listen_apart(now, slot),
-                }
-            }
-            Draw::Refused => self.is_given_no_ticket(now, slot),
-            Draw::Unanswered => {}
-        }
-        self.recycle(slot);
+        waits && self.table.door(slot).is_some_and(|door| half(door.token()) == token)
+    }
+
+    /// Returns whether a request has one of the tickets behind the token that it has seen last: it
+    /// can have asked twice.
+    pub(super) fn has_drawn(&self, now: Instant, slot: u32) -> bool {
+        self.table.door(slot).is_some_and(|door| door.ticket().is_drawn(now))
     }
 
     /// Lets a request listen for the lock that is given no ticket, and ask for none for a while.
@@ -221,8 +236,7 @@ impl Redlock {
     /// Returns whether a request has one of the tickets. One that cannot knock can have the ticket
     /// of a request before in its line, and looks.
     pub(in super::super) fn has_any_ticket(&self, now: Instant, slot: u32) -> bool {
-        let has_ticket = self.table.door(slot).is_some_and(|door| door.ticket().is_drawn(now));
-        has_ticket && self.can_knock(slot)
+        self.has_drawn(now, slot) && self.can_knock(slot)
     }
 
     /// Returns whether somebody else goes first.
@@ -255,4 +269,9 @@ pub(super) fn number(token: u64, nth: Nth) -> u64 {
         Nth::First => token,
         Nth::Second => token.wrapping_add(1),
     }
+}
+
+/// Returns a half of the hash of a token.
+pub(super) fn half(token: u64) -> u32 {
+    token as u32
 }
