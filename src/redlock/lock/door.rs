@@ -108,8 +108,6 @@ pub(crate) struct Door {
     ticket: Ticket,
     ticket_token: u64,
     first_at: Instant,
-    /// The token behind which the request has last asked for a ticket.
-    asked_ticket: u64,
     /// What the request reads at other nodes while it pauses.
     peeks: Peeks,
     /// How often the lock may still be passed on before others have their turn; `None` for as often

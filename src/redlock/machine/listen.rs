@@ -73,8 +73,11 @@ impl Redlock {
             return (false, false);
         }
         let is_long = self.is_long(now, slot);
-        let is_first = is_long && !self.waits_apart(now, slot);
-        (is_first || self.is_next(now, slot), is_long)
+        let opts_in = match is_long {
+            true => !self.waits_apart(now, slot),
+            false => self.is_next(now, slot),
+        };
+        (opts_in, is_long)
     }
 
     /// Returns whether the same owner has had the resource for long.
@@ -175,7 +178,7 @@ impl Redlock {
                 continue;
             }
             if is_apart {
-                self.ticket_is_back(now, slot);
+                self.lost_ticket(now, slot);
                 continue;
             }
             self.table.door_mut(slot).told(now);
@@ -190,7 +193,7 @@ impl Redlock {
 
     /// Lets a request look soon that was told that the ticket is gone. The next owner has just had
     /// the lock, or nobody has a ticket behind the same owner any more.
-    fn ticket_is_back(&mut self, now: Instant, slot: u32) {
+    fn lost_ticket(&mut self, now: Instant, slot: u32) {
         self.table.door_mut(slot).learn_ticket(Ticket::Unknown);
         self.table[slot].retries = 0;
         let at = now + self.late_by();

@@ -8,7 +8,7 @@ use crate::redlock::node::batch::{Member, Purpose};
 use crate::redlock::node::error::NodeError;
 use crate::redlock::node::inquiry::{Progress, Word};
 use crate::redlock::node::request::{
-    CompareRequest, Expected, GROUP, Intent, LatencyClass, Nth, Op, Request, SetRequest,
+    CompareRequest, Expected, GROUP, Intent, LatencyClass, Op, Request, SetRequest,
 };
 use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
@@ -155,15 +155,10 @@ impl Redlock {
                 self.request_answered(now, id, sent, request);
                 self.handle_ttl(now, id, door, Some(*millis));
             }
-            (Request::FirstTicket(ticket), _) => {
+            (Request::Ticket(ticket, nth), _) => {
                 let is_drawn = Vote::read(value)? == Vote::Granted;
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket(now, (ticket, Nth::First), is_drawn.then_some(sent));
-            }
-            (Request::SecondTicket(ticket), _) => {
-                let is_drawn = Vote::read(value)? == Vote::Granted;
-                self.request_answered(now, id, sent, request);
-                self.handle_ticket(now, (ticket, Nth::Second), is_drawn.then_some(sent));
+                self.handle_ticket(now, (ticket, nth), is_drawn.then_some(sent));
             }
             (Request::TicketTtl(ticket), Value::Integer(millis)) => {
                 self.request_answered(now, id, sent, request);
@@ -313,9 +308,9 @@ impl Redlock {
             }
             Request::Door(request) => self.handle_door(now, id, request, Seen::of_error(error)),
             Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-            Request::FirstTicket(request)
-            | Request::SecondTicket(request)
-            | Request::TicketTtl(request) => self.ticket_failed(now, request, error),
+            Request::Ticket(request, _) | Request::TicketTtl(request) => {
+                self.ticket_failed(now, request, error);
+            }
             Request::OptIn if error.is_passing() => {}
             Request::OptIn => self.listen_no_more(now, id),
             Request::Query(query) => self.handle_view(id, query, View::of_error(error)),

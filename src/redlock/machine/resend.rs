@@ -56,8 +56,7 @@ impl Redlock {
             Request::Set(_) => false,
             Request::Door(_)
             | Request::Ttl(_)
-            | Request::FirstTicket(_)
-            | Request::SecondTicket(_)
+            | Request::Ticket(..)
             | Request::TicketTtl(_)
             | Request::TicketBack
             | Request::OptIn

@@ -181,9 +181,9 @@ impl Redlock {
                 Request::Set(request) => self.set_lost(now, id, request),
                 Request::Door(request) => self.handle_door(now, id, request, None),
                 Request::Ttl(request) => self.handle_ttl(now, id, request, None),
-                Request::FirstTicket(request)
-                | Request::SecondTicket(request)
-                | Request::TicketTtl(request) => self.ticket_settled(request),
+                Request::Ticket(request, _) | Request::TicketTtl(request) => {
+                    self.ticket_settled(request);
+                }
                 Request::Query(query) => self.handle_view(id, query, None),
                 // The members of a compare request are in the batch.
                 Request::Compare(_)

@@ -39,6 +39,7 @@ use crate::redlock::lock::runs::{Follow, ask_every};
 use crate::redlock::lock::{Links, Lock, Phase};
 use crate::redlock::millis::Millis;
 use crate::redlock::node::request::{Expected, Request};
+use crate::redlock::node_set::NodeId;
 use crate::redlock::sabotage::Saboteur;
 use crate::redlock::wire::answer::Compared;
 use crate::redlock::wire::command::Native;
@@ -229,13 +230,23 @@ impl Redlock {
         request: Request,
         encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
     ) -> bool {
-        let voters = self.voters(now);
-        let Some(key) = self.table[slot].names().keys().nth(index) else { return false };
-        let Some(id) = self.order.at(key, voters, place) else { return false };
+        let Some(id) = self.voter_at(now, (slot, index), place) else { return false };
+        let key = self.table[slot].names().keys().nth(index).unwrap_or_default();
         let node = &mut self.nodes[id];
         self.scratch.clear();
         encode(node.native, &mut self.scratch, &self.config.prefix, key);
         node.send(&self.scratch, Expected { request, sent: now });
         true
+    }
+
+    /// Returns the voter with this place in the order of a key of a lock.
+    pub(super) fn voter_at(
+        &self,
+        now: Instant,
+        (slot, index): (u32, usize),
+        place: usize,
+    ) -> Option<NodeId> {
+        let key = self.table[slot].names().keys().nth(index)?;
+        self.order.at(key, self.voters(now), place)
     }
 }

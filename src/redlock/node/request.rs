@@ -28,9 +28,8 @@ pub(crate) enum Request {
     Door(DoorRequest),
     /// A question for the ttl of that key.
     Ttl(DoorRequest),
-    /// A request for the ticket of the one who goes first there, and for that of the second.
-    FirstTicket(TicketRequest),
-    SecondTicket(TicketRequest),
+    /// A request for one of the tickets there.
+    Ticket(TicketRequest, Nth),
     /// A question for the ttl of the first one.
     TicketTtl(TicketRequest),
     /// The end of a ticket: its owner has no use for it any more.
@@ -80,8 +79,7 @@ impl Request {
             Self::Compare(CompareRequest { op: Op::Extend, .. }) => LatencyClass::Extend,
             Self::Door(_)
             | Self::Ttl(_)
-            | Self::FirstTicket(_)
-            | Self::SecondTicket(_)
+            | Self::Ticket(..)
             | Self::TicketTtl(_)
             | Self::TicketBack
             | Self::OptIn

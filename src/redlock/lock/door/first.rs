@@ -16,6 +16,11 @@ impl Door {
         self.token
     }
 
+    /// Returns the same, and the token that was seen before.
+    pub(crate) fn last_tokens(&self) -> [u64; 2] {
+        [self.token, self.before]
+    }
+
     /// Returns whether the last look began after this.
     pub(crate) fn has_looked_since(&self, since: Instant) -> bool {
         self.looked >= since
@@ -24,16 +29,6 @@ impl Door {
     /// The next look repeats the last one, to listen, and shows no more than that one has shown.
     pub(crate) fn look_again(&mut self) {
         self.looks_again = true;
-    }
-
-    /// The request asks for a ticket behind that token.
-    pub(crate) fn ask_ticket(&mut self) {
-        self.asked_ticket = self.token;
-    }
-
-    /// Returns the token behind which the request has last asked for a ticket.
-    pub(crate) fn asked_ticket(&self) -> u64 {
-        self.asked_ticket
     }
 
     /// Takes note of the tickets behind the token that was seen last.

@@ -11,14 +11,12 @@
 
 use core::time::Duration;
 
-use smallvec::SmallVec;
-
 use super::ticket::{LEAST_LIFE, half, number};
 use crate::redlock::lock::door::Door;
 use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::lock::listeners::Listening;
 use crate::redlock::machine::Redlock;
-use crate::redlock::node::request::{Expected, Nth, Request, TicketRequest};
+use crate::redlock::node::request::{Nth, Request, TicketRequest};
 use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::{command, ticket, tracking};
 use crate::time::Instant;
@@ -40,9 +38,7 @@ impl Redlock {
 
     /// Returns the node with the tickets, if it tells what happens to them.
     fn telling_door(&self, now: Instant, slot: u32) -> Option<NodeId> {
-        let key = self.table[slot].names().keys().next().unwrap_or_default();
-        let door = self.order.at(key, self.voters(now), 0)?;
-        self.nodes[door].tells().then_some(door)
+        self.voter_at(now, (slot, 0), 0).filter(|id| self.nodes[*id].tells())
     }
 
     /// Lets a request listen to the first ticket behind the token that it has seen. Where the node
@@ -52,19 +48,16 @@ impl Redlock {
             return;
         };
         let token = door.token();
-        let request = Request::TicketTtl(TicketRequest { slot, token: half(token) });
         let Some(id) = self.telling_door(now, slot) else {
             return self.listen_for_lock(now, slot);
         };
-        let name = self.ticket_name(slot, token);
-        let (node, scratch) = (&mut self.nodes[id], &mut self.scratch);
-        scratch.clear();
-        tracking::opt_in(scratch);
-        node.send(scratch, Expected { request: Request::OptIn, sent: now });
-        scratch.clear();
-        command::pttl(scratch, &name);
-        node.send(scratch, Expected { request, sent: now });
-        node.count_opt_in(self.config.max_locks);
+        let key = (slot, 0);
+        self.at_door(now, key, 0, Request::OptIn, |_, out, _, _| tracking::opt_in(out));
+        let request = Request::TicketTtl(TicketRequest { slot, token: half(token) });
+        self.at_door(now, key, 0, request, |_, out, prefix, key| {
+            command::pttl(out, &ticket::name(prefix, key, number(token, Nth::First)));
+        });
+        self.nodes[id].count_opt_in(self.config.max_locks);
         self.table[slot].owed += 1;
     }
 
@@ -81,10 +74,10 @@ impl Redlock {
         let is_awaited = self.table.door(slot).is_some_and(|door| door.listening().is_none());
         let pauses = self.is_of_use(request) && self.pauses_for_long(slot);
         if is_awaited && pauses && !self.has_drawn(now, slot) {
-            match (u64::try_from(millis), millis) {
-                (Ok(left), _) => self.pause_apart(now, id, slot, Duration::from_millis(left)),
-                (_, NOT_THERE) => self.is_free(now, slot),
-                _ => self.is_given_no_ticket(now, slot),
+            match millis {
+                NOT_THERE => self.find_no_ticket(now, slot),
+                ..0 => self.go_without_ticket(now, slot),
+                _ => self.pause_apart(now, id, slot, Duration::from_millis(millis.unsigned_abs())),
             }
         }
         self.ticket_settled(request);
@@ -93,10 +86,10 @@ impl Redlock {
     /// Nobody has the first ticket. The request looks again after its usual pause, and draws one
     /// then. Where it was just told that the ticket is gone, the node does not say what is true, or
     /// the owner of the ticket has given it back.
-    fn is_free(&mut self, now: Instant, slot: u32) {
+    fn find_no_ticket(&mut self, now: Instant, slot: u32) {
         let door = self.table.door_mut(slot);
         match door.ticket().goes_behind(now) {
-            true => self.is_given_no_ticket(now, slot),
+            true => self.go_without_ticket(now, slot),
             false => door.learn_ticket(Ticket::Free),
         }
     }
@@ -110,17 +103,12 @@ impl Redlock {
             return;
         }
         let token = self.table.door(slot).map_or(0, Door::token);
-        let name = self.ticket_name(slot, token);
+        let key = self.table[slot].names().keys().next().unwrap_or_default();
+        let name = ticket::name(&self.config.prefix, key, number(token, Nth::First));
         self.table.listen(slot, Listening::to_ticket(id, &name));
         let left = self.table[slot].wait_until - now;
         let until = (ends + self.late_by()).min(now + left / 4 * 3);
         self.begin_pause(now, slot, until);
-    }
-
-    /// Returns the name of the first ticket behind the token with this hash.
-    fn ticket_name(&self, slot: u32, token: u64) -> SmallVec<[u8; 64]> {
-        let key = self.table[slot].names().keys().next().unwrap_or_default();
-        ticket::name(&self.config.prefix, key, number(token, Nth::First))
     }
 
     /// Returns whether a request listens to a ticket, and not to the lock.

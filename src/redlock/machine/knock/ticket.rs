@@ -72,18 +72,11 @@ impl Redlock {
             return;
         }
         let token = door.token();
-        let ticket = TicketRequest { slot, token: half(token) };
-        let request = match nth {
-            Nth::First => Request::FirstTicket(ticket),
-            Nth::Second => Request::SecondTicket(ticket),
-        };
+        let request = Request::Ticket(TicketRequest { slot, token: half(token) }, nth);
         let is_sent = self.at_door(now, (slot, 0), 0, request, |_, out, prefix, key| {
             ticket::draw(out, &ticket::name(prefix, key, number(token, nth)), Millis::of(life));
         });
-        if is_sent {
-            self.table[slot].owed += 1;
-            self.table.door_mut(slot).ask_ticket();
-        }
+        self.table[slot].owed += u32::from(is_sent);
     }
 
     /// Handles what a node says of a ticket: that of the request, which was sent at that time, or
@@ -103,9 +96,9 @@ impl Redlock {
             });
             self.listen_for_lock(now, slot);
         } else if drawn.is_some() {
-            let asked = self.table.door(slot).map(Door::asked_ticket);
-            // Of a ticket that was asked for before, the end has to be awaited.
-            if let Some(token) = asked.filter(|token| half(*token) == request.token) {
+            // Behind a token that was seen still earlier, the ticket ends by itself.
+            let seen = self.table.door(slot).map(Door::last_tokens).unwrap_or_default();
+            if let Some(token) = seen.into_iter().find(|token| half(*token) == request.token) {
                 self.take_away(now, slot, number(token, nth));
             }
         } else if self.is_of_use(request) && !self.has_drawn(now, slot) {
@@ -129,7 +122,7 @@ impl Redlock {
     ) {
         let slot = request.slot;
         if !error.is_passing() && self.is_of_use(request) && !self.has_drawn(now, slot) {
-            self.is_given_no_ticket(now, slot);
+            self.go_without_ticket(now, slot);
         }
         self.ticket_settled(request);
     }
@@ -155,7 +148,7 @@ impl Redlock {
     }
 
     /// Lets a request listen for the lock that is given no ticket, and ask for none for a while.
-    pub(super) fn is_given_no_ticket(&mut self, now: Instant, slot: u32) {
+    pub(super) fn go_without_ticket(&mut self, now: Instant, slot: u32) {
         let ends = now + self.life(now, slot);
         self.table.door_mut(slot).learn_ticket(Ticket::Refused { ends });
         self.listen_for_lock(now, slot);

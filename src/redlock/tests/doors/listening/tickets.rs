@@ -1,5 +1,8 @@
 //! Tickets: of all who are told that a long owner may be gone, one asks all nodes at once.
 
+mod apart;
+mod back;
+
 use super::*;
 
 const FIRST: Option<[&str; 2]> = Some(["+OK"; 2]);
@@ -78,23 +81,6 @@ impl Rig {
         let is_asked = |sent: &String| sent.starts_with("SET r ");
         (0..5).filter(|index| self.sent(*index).iter().any(is_asked)).count()
     }
-}
-
-/// Creates five nodes and a request that listens to the ticket of somebody else. Returns the node
-/// of the ticket and its name, too.
-fn apart() -> (Rig, usize, String) {
-    let mut rig = answering(None);
-    rig.refused(LONG_WAIT);
-    let (door, command, _) = rig.until_ticket();
-    let name = command.split(' ').nth(1).expect("a name").to_owned();
-    rig.reply(door, "$-1");
-    assert_eq!(rig.until_ticket().0, door);
-    rig.shows_opt_ins = true;
-    rig.reply(door, "$-1");
-    assert_eq!(rig.all_sent(), [(door, format!("OPTIN PTTL {name}"))]);
-    rig.shows_opt_ins = false;
-    rig.reply(door, ":20000");
-    (rig, door, name)
 }
 
 #[test]
@@ -301,18 +287,6 @@ fn a_fenced_request_does_not_knock_with_the_ticket_of_the_one_before_in_its_line
 }
 
 #[test]
-fn who_gives_up_with_a_ticket_on_its_way_leaves_nothing_behind() {
-    let mut rig = answering(None);
-    let lock = rig.refused(LONG_WAIT);
-    let (at, _, _) = rig.until_ticket();
-    rig.redlock.cancel(rig.now, lock).expect("it waits");
-    rig.events();
-    assert_eq!(rig.redlock.in_use(), 1);
-    rig.close(at);
-    assert_eq!(rig.redlock.in_use(), 0);
-}
-
-#[test]
 fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
     let mut rig = answering(None);
     rig.refused(LONG_WAIT);
@@ -325,152 +299,6 @@ fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
         rig.reply(at, "$-1");
     }
     assert!(doors.len() > 1 && drawn_at.len() == 1, "{doors:?} {drawn_at:?}");
-}
-
-/// Of a hundred who were told at one moment, one would be served, and all would take its time.
-#[test]
-fn who_has_no_ticket_is_told_of_the_ticket_and_not_of_the_lock() {
-    let (mut rig, door, ticket) = apart();
-    let since = rig.now;
-    let lag = rig.looks_after(door, &touched("r"));
-    assert!(lag >= ms(2_000), "a peek comes next: {lag:?}");
-    rig.all_sent().iter().for_each(|(index, _)| rig.reply(*index, &token(0)));
-    assert!(rig.now - since <= ms(3_000));
-    let lag = rig.looks_after(door, &touched(&ticket));
-    assert!((ms(4)..=ms(9)).contains(&lag), "{lag:?}");
-    // The next owner is no long one yet.
-    assert_eq!(rig.all_sent(), [(door, "GETRANGE r 0 39".to_owned()), (door, "PTTL r".to_owned())]);
-}
-
-/// Somebody else has the lock: whoever had the tickets is gone, or had no time to say so.
-#[test]
-fn who_listens_to_a_ticket_looks_soon_when_another_token_is_read_elsewhere() {
-    for is_another in [false, true] {
-        let (mut rig, door, _) = apart();
-        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
-        let peeked = rig.now;
-        for (index, _) in rig.all_sent() {
-            rig.reply(index, &token(u8::from(is_another)));
-        }
-        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
-        assert_eq!(rig.now - peeked <= ms(1), is_another, "{:?}", rig.now - peeked);
-        assert_eq!(rig.has_output(door), is_another);
-    }
-}
-
-/// Another node than that of the tickets can tell, and is listened to then.
-#[test]
-fn where_the_node_of_the_tickets_tells_nothing_all_listen_for_the_lock() {
-    let is_silent_door = |silent: usize| {
-        let mut rig = Rig::unconnected_seeded(5, 7, |_| ());
-        let masters = rig.masters.iter_mut().enumerate();
-        masters.for_each(|(index, master)| master.tracks = index != silent);
-        rig.connect_all(5);
-        (rig.opens_doors, rig.ticket, rig.ttl) = (false, None, None);
-        rig.refused(LONG_WAIT);
-        let (at, _, _) = rig.until_ticket();
-        rig.reply(at, "$-1");
-        assert_eq!(rig.until_ticket().0, at);
-        rig.reply(at, "$-1");
-        let sent = rig.all_sent();
-        let listens = !sent.iter().any(|(_, sent)| sent.starts_with("PTTL redbolt"));
-        assert_eq!(listens, at == silent, "{sent:?}");
-        if listens {
-            rig.seen = token(0);
-            rig.listens_at_once();
-        }
-        listens
-    };
-    assert_eq!((0..5).filter(|silent| is_silent_door(*silent)).count(), 1);
-}
-
-/// What gives the ticket with this number back.
-fn back(number: u64) -> String {
-    format!("EVALSHA release 1 redbolt:next:{number:016x}:r ticket: ticket: tick")
-}
-
-/// Whoever listens apart would not be told, and would wait for one who is gone.
-#[test]
-fn a_request_that_has_the_lock_or_sees_another_owner_takes_the_first_ticket_away() {
-    for ticket in [FIRST, SECOND] {
-        for is_granted in [true, false] {
-            let mut rig = answering(ticket);
-            rig.refused(LONG_WAIT);
-            let door = rig.listens(60_000);
-            let number = rig.ticket_number;
-            rig.ticket = None;
-            rig.looks_after(door, &touched("r"));
-            let mut sent = Vec::new();
-            while (0..5).any(|index| rig.has_output(index)) {
-                for (index, command) in rig.all_sent() {
-                    if command.starts_with("SET r ") {
-                        rig.reply(index, if is_granted { "+OK" } else { "$-1" });
-                    }
-                    sent.push(command);
-                }
-            }
-            if !is_granted {
-                let (door, _) = rig.long_look();
-                rig.reply(door, &token(1));
-                sent.extend(rig.all_sent().into_iter().map(|(_, command)| command));
-            }
-            let given = sent.iter().filter(|sent| **sent == back(number)).count();
-            assert_eq!(given, 1, "{ticket:?} {is_granted}: {sent:?}");
-        }
-    }
-}
-
-/// The other one is still there, and would go first as well as the next one.
-#[test]
-fn a_request_that_gives_up_or_steps_back_takes_its_own_ticket_away() {
-    for (ticket, nth) in [(FIRST, 0), (SECOND, 1)] {
-        for steps_back in [false, true] {
-            let mut rig = answering(ticket);
-            let lock = rig.refused(LONG_WAIT);
-            rig.listens(60_000);
-            let number = rig.ticket_number.wrapping_add(nth);
-            rig.ticket = None;
-            match steps_back {
-                true => {
-                    let token = Token::from_bytes([7; 20]);
-                    let adopted = rig.redlock.adopt(rig.now, &["r"], token, TTL, WAIT);
-                    adopted.expect("it is in bounds");
-                }
-                false => rig.redlock.cancel(rig.now, lock).expect("it waits"),
-            }
-            let sent = rig.all_sent();
-            let given: Vec<_> = sent.iter().filter(|(_, sent)| sent.contains("next:")).collect();
-            assert!(given.len() == 1 && given[0].1 == back(number), "{ticket:?}: {sent:?}");
-        }
-    }
-}
-
-/// Many ask at one moment when a ticket ends, and pauses can be shorter than their answers.
-#[test]
-fn a_ticket_that_is_drawn_late_is_used_or_given_back() {
-    for end in 0..3 {
-        let mut rig = answering(None);
-        let lock = rig.refused(LONG_WAIT);
-        let (at, command, _) = rig.until_ticket();
-        let number = command.split(':').nth(2).expect("a number").to_owned();
-        let number = u64::from_str_radix(&number, 16).expect("a number");
-        if end == 0 {
-            rig.redlock.cancel(rig.now, lock).expect("it waits");
-            rig.reply(at, "+OK");
-        } else {
-            // Another look leaves before the answer comes.
-            let (door, _) = rig.any_look();
-            rig.reply(at, "+OK");
-            rig.reply(door, &token(end - 1));
-            rig.reply(door, ":60000");
-        }
-        let sent = rig.all_sent();
-        let is_back = sent.iter().any(|(_, sent)| *sent == back(number));
-        assert_eq!(is_back, end != 1, "{end}: {sent:?}");
-        if end == 1 {
-            rig.listens_at_once();
-        }
-    }
 }
 
 /// The turn of the engine was expected when the owner would let go, who does so earlier.
@@ -499,24 +327,4 @@ fn who_has_the_second_ticket_comes_later_before_its_turn_too() {
     let lag = rig.looks_after(door, &touched("r"));
     assert!((ms(4)..=ms(9)).contains(&lag), "{lag:?}");
     assert_eq!(rig.asked(), 1);
-}
-
-/// A node can lie, or forbid to ask, and its clock can be wrong.
-#[test]
-fn who_is_not_told_the_end_of_a_ticket_listens_for_the_lock_or_looks_as_ever() {
-    for (ttl, is_for_lock) in [("-ERR what", true), (":-1", true), (":-2", true), (":1", false)] {
-        let mut rig = answering(None);
-        rig.refused(LONG_WAIT);
-        let (at, _, _) = rig.until_ticket();
-        rig.reply(at, "$-1");
-        rig.until_ticket();
-        rig.reply(at, "$-1");
-        assert_eq!(rig.sent(at).len(), 1);
-        let told = rig.now;
-        rig.reply(at, ttl);
-        let (_, [opts_in, _]) = rig.any_look();
-        assert_eq!(opts_in, is_for_lock, "{ttl}");
-        let least = if is_for_lock { ms(0) } else { ms(20) };
-        assert!(rig.now - told >= least, "{ttl}: {:?}", rig.now - told);
-    }
 }

@@ -1,0 +1,104 @@
+//! Tickets that nobody has any use for go back, and those who listen to one are told.
+
+use super::*;
+
+/// What gives the ticket with this number back.
+fn back(number: u64) -> String {
+    format!("EVALSHA release 1 redbolt:next:{number:016x}:r ticket: ticket: tick")
+}
+
+/// Whoever listens apart would not be told, and would wait for one who is gone.
+#[test]
+fn a_request_that_has_the_lock_or_sees_another_owner_takes_the_first_ticket_away() {
+    for ticket in [FIRST, SECOND] {
+        for is_granted in [true, false] {
+            let mut rig = answering(ticket);
+            rig.refused(LONG_WAIT);
+            let door = rig.listens(60_000);
+            let number = rig.ticket_number;
+            rig.ticket = None;
+            rig.looks_after(door, &touched("r"));
+            let mut sent = Vec::new();
+            while (0..5).any(|index| rig.has_output(index)) {
+                for (index, command) in rig.all_sent() {
+                    if command.starts_with("SET r ") {
+                        rig.reply(index, if is_granted { "+OK" } else { "$-1" });
+                    }
+                    sent.push(command);
+                }
+            }
+            if !is_granted {
+                let (door, _) = rig.long_look();
+                rig.reply(door, &token(1));
+                sent.extend(rig.all_sent().into_iter().map(|(_, command)| command));
+            }
+            let given = sent.iter().filter(|sent| **sent == back(number)).count();
+            assert_eq!(given, 1, "{ticket:?} {is_granted}: {sent:?}");
+        }
+    }
+}
+
+/// The other one is still there, and would go first as well as the next one.
+#[test]
+fn a_request_that_gives_up_or_steps_back_takes_its_own_ticket_away() {
+    for (ticket, nth) in [(FIRST, 0), (SECOND, 1)] {
+        for steps_back in [false, true] {
+            let mut rig = answering(ticket);
+            let lock = rig.refused(LONG_WAIT);
+            rig.listens(60_000);
+            let number = rig.ticket_number.wrapping_add(nth);
+            rig.ticket = None;
+            match steps_back {
+                true => {
+                    let token = Token::from_bytes([7; 20]);
+                    let adopted = rig.redlock.adopt(rig.now, &["r"], token, TTL, WAIT);
+                    adopted.expect("it is in bounds");
+                }
+                false => rig.redlock.cancel(rig.now, lock).expect("it waits"),
+            }
+            let sent = rig.all_sent();
+            let given: Vec<_> = sent.iter().filter(|(_, sent)| sent.contains("next:")).collect();
+            assert!(given.len() == 1 && given[0].1 == back(number), "{ticket:?}: {sent:?}");
+        }
+    }
+}
+
+/// Many ask at one moment when a ticket ends, and pauses can be shorter than their answers.
+#[test]
+fn a_ticket_that_is_drawn_late_is_used_or_given_back() {
+    for end in 0..3 {
+        let mut rig = answering(None);
+        let lock = rig.refused(LONG_WAIT);
+        let (at, command, _) = rig.until_ticket();
+        let number = command.split(':').nth(2).expect("a number").to_owned();
+        let number = u64::from_str_radix(&number, 16).expect("a number");
+        if end == 0 {
+            rig.redlock.cancel(rig.now, lock).expect("it waits");
+            rig.reply(at, "+OK");
+        } else {
+            // Another look leaves before the answer comes.
+            let (door, _) = rig.any_look();
+            rig.reply(at, "+OK");
+            rig.reply(door, &token(end - 1));
+            rig.reply(door, ":60000");
+        }
+        let sent = rig.all_sent();
+        let is_back = sent.iter().any(|(_, sent)| *sent == back(number));
+        assert_eq!(is_back, end != 1, "{end}: {sent:?}");
+        if end == 1 {
+            rig.listens_at_once();
+        }
+    }
+}
+
+#[test]
+fn who_gives_up_with_a_ticket_on_its_way_leaves_nothing_behind() {
+    let mut rig = answering(None);
+    let lock = rig.refused(LONG_WAIT);
+    let (at, _, _) = rig.until_ticket();
+    rig.redlock.cancel(rig.now, lock).expect("it waits");
+    rig.events();
+    assert_eq!(rig.redlock.in_use(), 1);
+    rig.close(at);
+    assert_eq!(rig.redlock.in_use(), 0);
+}
