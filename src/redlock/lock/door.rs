@@ -2,6 +2,7 @@
 
 mod data;
 mod first;
+mod knock;
 mod peeks;
 mod tenure;
 pub(crate) mod ticket;
@@ -65,11 +66,12 @@ pub(crate) struct Door {
     /// The nodes whose key is data that are no lock, and for how long that is believed.
     with_data: NodeSet,
     data_until: Instant,
+    /// Whether the last look has repeated the one before, and whether the next one does so.
+    is_again: bool,
+    looks_again: bool,
     /// How many looks have shown this token one after the other, since when, and until when the
     /// token is known to have been there.
     same: u32,
-    /// Whether the next look repeats the last one.
-    looks_again: bool,
     since: Instant,
     until: Instant,
     /// Since when looks had shown the token before.
@@ -125,8 +127,19 @@ impl Door {
         self.forget_data(now);
         self.is_elsewhere = self.is_for_another();
         self.usual_looks = if self.is_elsewhere { 0 } else { self.usual_looks.saturating_add(1) };
+        self.is_again = mem::take(&mut self.looks_again);
         (self.looked, self.number, self.opts_in, self.is_long) = (now, number, opts_in, is_long);
         self.has_knocked = false;
+    }
+
+    /// The next look repeats the last one, to listen, and shows no more than that one has shown.
+    pub(crate) fn look_again(&mut self) {
+        self.looks_again = true;
+    }
+
+    /// Returns whether the last look began after this.
+    pub(crate) fn has_looked_since(&self, since: Instant) -> bool {
+        self.looked >= since
     }
 
     /// The request is woken while the token may be the same.
@@ -137,36 +150,6 @@ impl Door {
     /// A node tells that the key was touched: the token was there until now.
     pub(crate) fn told(&mut self, now: Instant) {
         self.until = now;
-    }
-
-    /// The request is to knock when its pause is over.
-    pub(crate) fn expect_knock(&mut self) {
-        self.will_knock = true;
-    }
-
-    /// Returns whether the request knocks when its pause is over.
-    pub(crate) fn will_knock(&self) -> bool {
-        self.will_knock
-    }
-
-    /// Returns the same once: the pause is over.
-    pub(crate) fn take_knock(&mut self) -> bool {
-        mem::take(&mut self.will_knock)
-    }
-
-    /// The request knocks. These nodes have granted its last attempt, which began then.
-    pub(crate) fn knock(&mut self, before: (NodeSet, Instant)) {
-        (self.before_knock, self.has_knocked) = (before, true);
-    }
-
-    /// Returns whether the request has knocked since it looked.
-    pub(crate) fn has_knocked(&self) -> bool {
-        self.has_knocked
-    }
-
-    /// Returns the nodes that granted the last attempt before the last knock, and when that began.
-    pub(crate) fn before_knock(&self) -> (NodeSet, Instant) {
-        self.before_knock
     }
 
     /// Returns the earliest time for the next look. The first pushes about a token are looked after
@@ -200,9 +183,8 @@ impl Door {
     /// Takes note of the token that stands at the door.
     pub(crate) fn saw(&mut self, now: Instant, token: &[u8]) {
         self.until = now;
-        let is_again = mem::take(&mut self.looks_again);
         if self.knows(token) {
-            self.same = self.same.saturating_add(u32::from(!is_again));
+            self.same = self.same.saturating_add(u32::from(!self.is_again));
             self.has_returned = false;
             return;
         }
@@ -285,6 +267,16 @@ impl Door {
         self.before_since > since
     }
 
+    /// Returns the token that was seen last, as a hash.
+    pub(crate) fn token(&self) -> u64 {
+        self.token
+    }
+
+    /// Returns the same, and the token that was seen before.
+    pub(crate) fn last_tokens(&self) -> [u64; 2] {
+        [self.token, self.before]
+    }
+
     /// Returns whether this token was seen last.
     pub(crate) fn knows(&self, token: &[u8]) -> bool {
         self.runs > 0 && self.token == xxh64(token, 0)
@@ -359,8 +351,9 @@ impl Door {
     /// Goes on with the wait of the request before, which has not had the lock.
     pub(crate) fn go_on_waiting(&mut self, before: &Self) {
         let Self { listening, unheard, passes_left, .. } = *self;
-        let (will_knock, peeks) = (false, Peeks::default());
-        *self = Self { listening, unheard, passes_left, will_knock, peeks, ..*before };
+        let peeks = Peeks::default();
+        *self = Self { listening, unheard, passes_left, peeks, ..*before };
+        (self.will_knock, self.looks_again) = (false, false);
     }
 
     /// Returns whether others are known to contend.

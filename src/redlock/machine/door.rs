@@ -98,12 +98,11 @@ impl Redlock {
     /// request whose caller counts the attempts or chooses the pauses.
     pub(super) fn door_of(&self, now: Instant, slot: u32) -> Option<NodeId> {
         let lock = &self.table[slot];
-        let has_own_way = self.table.options(slot).is_some_and(AcquireOptions::has_own_tries);
         let is_forgotten = self.config.is_sabotaged(Saboteur::DoorForgotten);
         if !self.is_refused(slot)
             || lock.last_try
             || lock.is_adopted()
-            || has_own_way
+            || self.has_own_tries(slot)
             || is_forgotten
         {
             return None;
@@ -120,6 +119,11 @@ impl Redlock {
         let elsewhere = door.and_then(|door| door.elsewhere(others.len()));
         let other = elsewhere.map_or(NodeSet::EMPTY, |place| self.in_order(slot, others, place));
         other.into_iter().chain(usual).next()
+    }
+
+    /// Returns whether the caller of a request counts the attempts or chooses the pauses.
+    pub(super) fn has_own_tries(&self, slot: u32) -> bool {
+        self.table.options(slot).is_some_and(AcquireOptions::has_own_tries)
     }
 
     /// Returns the one of the `nodes` that has this place in the order of the resource.

@@ -39,12 +39,17 @@ impl Redlock {
     /// Lets a request knock that was told that its resource may be free. Returns `false` for a
     /// request that looks instead.
     pub(super) fn knock_soon(&mut self, now: Instant, slot: u32) -> bool {
-        // A ticket is drawn for the expected end of the owner, who can let go earlier.
-        let knocks = self.may_knock(now, slot) || self.has_any_ticket(now, slot);
+        let knocks = self.knocks_at(now, slot, now);
         if knocks {
             self.knock_next(now, slot);
         }
         knocks
+    }
+
+    /// Returns whether a request knocks at a resource that may be free from then on. A ticket is
+    /// drawn for the expected end of the owner, who can let go earlier.
+    pub(super) fn knocks_at(&self, now: Instant, slot: u32, at: Instant) -> bool {
+        self.may_knock(at, slot) || self.has_any_ticket(now, slot)
     }
 
     /// Lets a request knock as soon as its rest is over.
@@ -64,10 +69,10 @@ impl Redlock {
         };
         // A look follows on a knock in vain.
         let ends = door.listening().filter(|_| !door.has_knocked()).and_then(|heard| heard.ends);
-        is_told || (ends.is_some_and(|ends| ends <= now) && self.may_knock(now, slot))
+        is_told || (ends.is_some_and(|ends| ends <= now) && self.knocks_at(now, slot, now))
     }
 
-    /// Returns whether a request knocks at a resource that may be free from `now` on.
+    /// Returns whether the turn of a request has come at that time, so that it knocks.
     pub(super) fn may_knock(&self, now: Instant, slot: u32) -> bool {
         let Some(door) = self.table.door(slot) else { return false };
         let has_come = match self.turn(now, slot) {

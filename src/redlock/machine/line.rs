@@ -208,9 +208,7 @@ impl Redlock {
         if self.sets.has_steps() {
             self.end_steps(now, slot);
         }
-        if self.table.behind(slot).is_none() {
-            self.give_ticket_back(now, slot);
-        }
+        self.leave_ticket(now, slot);
         let lock = self.table.id(slot);
         self.emit(Event::AcquireFailed { lock, error });
         self.leave(now, slot);

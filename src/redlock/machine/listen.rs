@@ -114,7 +114,7 @@ impl Redlock {
     }
 
     /// Returns when a request looks again at the latest that listens for long.
-    pub(super) fn long_pause(&mut self, now: Instant, slot: u32) -> Instant {
+    fn long_pause(&mut self, now: Instant, slot: u32) -> Instant {
         let left = self.table[slot].wait_until - now;
         let pause = LONGEST.min(left / 4 * 3);
         let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
@@ -163,8 +163,7 @@ impl Redlock {
         if before.and_then(|before| before.ends).is_some_and(|before| before + SLACK < ends) {
             return self.listen_no_more(now, id);
         }
-        let knocks = self.may_knock(ends, slot) || self.has_any_ticket(now, slot);
-        let next = if knocks { Next::Knock } else { Next::Look };
+        let next = if self.knocks_at(now, slot, ends) { Next::Knock } else { Next::Look };
         let at = ends + self.lag(now, slot);
         self.comes_at(now, slot, at, next);
     }
@@ -192,7 +191,8 @@ impl Redlock {
     }
 
     /// Lets a request look soon that was told that the ticket is gone. The next owner has just had
-    /// the lock, or nobody has a ticket behind the same owner any more.
+    /// the lock, or nobody has a ticket behind the same owner any more. Where the node does not
+    /// tell any more, the tickets of another one count.
     fn lost_ticket(&mut self, now: Instant, slot: u32) {
         self.table.door_mut(slot).learn_ticket(Ticket::Unknown);
         self.table[slot].retries = 0;
@@ -203,8 +203,11 @@ impl Redlock {
     /// Wakes all requests that listen at `id`: the keys may be gone, or nobody tells any more.
     pub(super) fn wake_all(&mut self, now: Instant, id: NodeId) {
         for slot in self.table.listeners_at(id) {
-            if self.wake(slot) {
-                self.come_back(now, slot);
+            let is_apart = self.listens_apart(slot);
+            match self.wake(slot) {
+                true if is_apart => self.lost_ticket(now, slot),
+                true => self.come_back(now, slot),
+                false => {}
             }
         }
     }

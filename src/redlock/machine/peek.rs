@@ -22,8 +22,8 @@ use crate::redlock::wire::command;
 use crate::time::Instant;
 
 /// The longest time between two peeks, and so the time for which a lock can be free that nobody is
-/// told of. A hundred who wait read each of four other nodes ten times a second, or forty times
-/// while the owner lacks a key.
+/// told of. A hundred who wait read each of five nodes eight times a second, or forty times while
+/// the owner lacks a key.
 const LONGEST: Duration = Duration::from_secs(3);
 
 impl Redlock {
@@ -65,7 +65,8 @@ impl Redlock {
         true
     }
 
-    /// Reads the key at the next node that does not tell and was not read in this round.
+    /// Reads the key at the next node that was not read in this round, and does not tell this
+    /// request of the lock.
     fn read_elsewhere(&mut self, now: Instant, slot: u32) {
         let Some(door) = self.table.door(slot) else { return };
         let ear = door.listening().filter(|listening| listening.is_lock);

@@ -231,12 +231,24 @@ impl Redlock {
         encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
     ) -> bool {
         let Some(id) = self.voter_at(now, (slot, index), place) else { return false };
+        self.send_about(now, id, (slot, index), request, encode);
+        true
+    }
+
+    /// Sends a request about the key of a lock with this index to a node.
+    pub(super) fn send_about(
+        &mut self,
+        now: Instant,
+        id: NodeId,
+        (slot, index): (u32, usize),
+        request: Request,
+        encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
+    ) {
         let key = self.table[slot].names().keys().nth(index).unwrap_or_default();
         let node = &mut self.nodes[id];
         self.scratch.clear();
         encode(node.native, &mut self.scratch, &self.config.prefix, key);
         node.send(&self.scratch, Expected { request, sent: now });
-        true
     }
 
     /// Returns the voter with this place in the order of a key of a lock.

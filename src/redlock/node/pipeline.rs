@@ -20,7 +20,10 @@ use crate::time::Instant;
 /// So the releases beyond the bound are at most one per lock. Extensions keep to
 /// `max_pipeline + max_locks`, and so do draws of fencing numbers for locks that are held. A node
 /// that has drawn is asked to accept a number a few times at most. A mark can follow a look at the
-/// door, and a question for a mark a release, for each key of the lock; both are rare.
+/// door, and a question for a mark a release, for each key of the lock; both are rare. A look has
+/// up to two more requests with it, which ask to be told and for the end of the key. Behind a look,
+/// a request asks for a ticket or two, and then to be told of one and for the end of that one.
+/// Later the request gives one ticket back.
 pub(crate) struct Pipeline {
     queue: VecDeque<Expected>,
     /// The number of requests from which on no more `SET` is added. Less by one for each request

@@ -86,8 +86,8 @@ impl Tracking {
         self.count <= FLOOD
     }
 
-    /// Records that the session opts in for the key of a lock, which makes at most one push. At
-    /// most so many locks wait.
+    /// Records that the session opts in for a key, of a lock or of a ticket, which makes at most
+    /// one push. At most so many locks wait, for one key each; a key can count twice.
     pub(super) fn count_opt_in(&mut self, locks: usize) {
         let most = u32::try_from(locks).unwrap_or(u32::MAX);
         self.opted_in = self.opted_in.saturating_add(1).min(most);

@@ -11,26 +11,6 @@ use crate::time::Instant;
 const FIRST_REST: Duration = Duration::from_millis(500);
 
 impl Door {
-    /// Returns the token that was seen last, as a hash.
-    pub(crate) fn token(&self) -> u64 {
-        self.token
-    }
-
-    /// Returns the same, and the token that was seen before.
-    pub(crate) fn last_tokens(&self) -> [u64; 2] {
-        [self.token, self.before]
-    }
-
-    /// Returns whether the last look began after this.
-    pub(crate) fn has_looked_since(&self, since: Instant) -> bool {
-        self.looked >= since
-    }
-
-    /// The next look repeats the last one, to listen, and shows no more than that one has shown.
-    pub(crate) fn look_again(&mut self) {
-        self.looks_again = true;
-    }
-
     /// Takes note of the tickets behind the token that was seen last.
     pub(crate) fn learn_ticket(&mut self, ticket: Ticket) {
         (self.ticket, self.ticket_token) = (ticket, self.token);

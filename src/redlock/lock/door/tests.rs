@@ -39,6 +39,26 @@ fn a_look_elsewhere_that_shows_nobody_is_followed_by_one_at_the_usual_node() {
     assert!(door.elsewhere(3).is_some());
 }
 
+/// The request asks again at once, to listen there, and the owner can be gone by then.
+#[test]
+fn a_look_elsewhere_is_repeated_once() {
+    for is_there in [true, false] {
+        let mut door = Door::default();
+        for _ in 0..5 {
+            door.look(NOW, 0, false, false);
+            door.saw(NOW, b"a");
+        }
+        assert!(door.is_elsewhere);
+        door.look_again();
+        assert!(door.elsewhere(3).is_some());
+        door.look(NOW, 0, true, false);
+        if is_there {
+            door.saw(NOW, b"a");
+        }
+        assert_eq!((door.same, door.elsewhere(3)), (5, None));
+    }
+}
+
 #[test]
 fn every_fourth_look_that_shows_the_same_token_is_followed_by_one_elsewhere() {
     let mut door = Door::default();

@@ -25,8 +25,9 @@ use crate::time::Instant;
 const NOT_THERE: i64 = -2;
 
 impl Redlock {
-    /// Returns whether a request does not listen for the lock behind a long owner: two others do,
-    /// or it is about to draw a ticket. One that cannot knock hears of the lock.
+    /// Returns whether a request does not opt in for the lock with its next look behind a long
+    /// owner: others have the tickets, or what it asks behind that look tells whether they do. One
+    /// that cannot knock hears of the lock.
     pub(in super::super) fn waits_apart(&self, now: Instant, slot: u32) -> bool {
         let ticket = self.table.door(slot).map(Door::ticket).unwrap_or_default();
         if ticket.hears_of_lock(now) || !self.can_knock(slot) || self.life(now, slot) < LEAST_LIFE {
@@ -52,9 +53,10 @@ impl Redlock {
             return self.listen_for_lock(now, slot);
         };
         let key = (slot, 0);
-        self.at_door(now, key, 0, Request::OptIn, |_, out, _, _| tracking::opt_in(out));
+        // Both to one node, although the first one may have taken the last room there.
+        self.send_about(now, id, key, Request::OptIn, |_, out, _, _| tracking::opt_in(out));
         let request = Request::TicketTtl(TicketRequest { slot, token: half(token) });
-        self.at_door(now, key, 0, request, |_, out, prefix, key| {
+        self.send_about(now, id, key, request, |_, out, prefix, key| {
             command::pttl(out, &ticket::name(prefix, key, number(token, Nth::First)));
         });
         self.nodes[id].count_opt_in(self.config.max_locks);

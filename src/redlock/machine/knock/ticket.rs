@@ -101,7 +101,7 @@ impl Redlock {
             if let Some(token) = seen.into_iter().find(|token| half(*token) == request.token) {
                 self.take_away(now, slot, number(token, nth));
             }
-        } else if self.is_of_use(request) && !self.has_drawn(now, slot) {
+        } else if self.is_of_use(request) && !self.knows_tickets(now, slot) {
             let ends = now + self.life(now, slot);
             self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
             match nth {
@@ -121,7 +121,7 @@ impl Redlock {
         error: ServerError,
     ) {
         let slot = request.slot;
-        if !error.is_passing() && self.is_of_use(request) && !self.has_drawn(now, slot) {
+        if !error.is_passing() && self.is_of_use(request) && !self.knows_tickets(now, slot) {
             self.go_without_ticket(now, slot);
         }
         self.ticket_settled(request);
@@ -141,8 +141,13 @@ impl Redlock {
         waits && self.table.door(slot).is_some_and(|door| half(door.token()) == token)
     }
 
-    /// Returns whether a request has one of the tickets behind the token that it has seen last: it
-    /// can have asked twice.
+    /// Returns whether no refusal tells a request anything new: it can have asked two nodes, one of
+    /// which was late.
+    fn knows_tickets(&self, now: Instant, slot: u32) -> bool {
+        self.has_drawn(now, slot) || self.listens_apart(slot)
+    }
+
+    /// Returns whether a request has one of the tickets behind the token that it has seen last.
     pub(super) fn has_drawn(&self, now: Instant, slot: u32) -> bool {
         self.table.door(slot).is_some_and(|door| door.ticket().is_drawn(now))
     }
@@ -164,12 +169,23 @@ impl Redlock {
     }
 
     /// Lets a request look at once that has not opted in with its last look: it knows now that it
-    /// listens for the lock itself.
+    /// listens for the lock itself. A late answer can find it listening to a ticket.
     pub(super) fn listen_for_lock(&mut self, now: Instant, slot: u32) {
-        let listens = self.table.door(slot).is_some_and(|door| door.listening().is_some());
+        let listening = self.table.door(slot).and_then(Door::listening);
+        let listens = listening.is_some_and(|listening| listening.is_lock);
         if !listens && self.pauses_for_long(slot) {
+            self.table.end_listening(slot);
             self.table.door_mut(slot).look_again();
             self.begin_pause(now, slot, now);
+        }
+    }
+
+    /// Gives the ticket of a request back whose wait has ended. The next in line keeps the ticket,
+    /// if that one can go first.
+    pub(in super::super) fn leave_ticket(&mut self, now: Instant, slot: u32) {
+        let next = self.table.behind(slot);
+        if !next.is_some_and(|next| self.can_knock(next) && !self.has_own_tries(next)) {
+            self.give_ticket_back(now, slot);
         }
     }
 

@@ -3,6 +3,8 @@
 mod apart;
 mod back;
 
+use core::mem;
+
 use super::*;
 
 const FIRST: Option<[&str; 2]> = Some(["+OK"; 2]);
@@ -268,11 +270,14 @@ fn a_fenced_request_does_not_knock_with_the_ticket_of_the_one_before_in_its_line
     let next = rig.redlock.acquire_with(rig.now, &[b"r"], TTL, LONG_WAIT, &options);
     let next = next.expect("it is in bounds");
     rig.listens(3_600_000);
+    let number = rig.ticket_number;
+    rig.ticket = None;
     rig.redlock.cancel(rig.now, lock).expect("it waits");
-    let (since, mut attempts) = (rig.now, 0);
+    let sent = rig.all_sent();
+    assert!(sent.iter().any(|(_, sent)| *sent == back::back(number)), "{sent:?}");
+    let (since, mut attempts, mut next_sent) = (rig.now, 0, sent);
     while rig.now - since < ms(6_000) {
-        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
-        for (index, command) in rig.all_sent() {
+        for (index, command) in mem::take(&mut next_sent) {
             assert!(!command.starts_with("SET r "), "{command}");
             attempts += usize::from(command.starts_with("EVALSHA acquire-fenced "));
             rig.reply(index, &of_owner(rig.now, &command));
@@ -281,6 +286,8 @@ fn a_fenced_request_does_not_knock_with_the_ticket_of_the_one_before_in_its_line
             let push = format!("{}\r\n", touched("r"));
             rig.redlock.handle_received(rig.now, node(index), push.as_bytes());
         }
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        next_sent = rig.all_sent();
     }
     assert_eq!(attempts, 5, "it asks once, and is told of one owner");
     rig.redlock.cancel(rig.now, next).expect("it waits");
@@ -301,9 +308,28 @@ fn all_tickets_lie_at_one_node_wherever_their_owners_look() {
     assert!(doors.len() > 1 && drawn_at.len() == 1, "{doors:?} {drawn_at:?}");
 }
 
-/// The turn of the engine was expected when the owner would let go, who does so earlier.
+/// The turn of the engine was expected when the owner would let go, who does so earlier, or dies.
 #[test]
 fn who_has_the_second_ticket_comes_later_before_its_turn_too() {
+    for dies in [false, true] {
+        let (mut rig, door) = before_its_turn(if dies { 1_000 } else { 3_600_000 });
+        rig.listens_on(ms(20));
+        let lag = match dies {
+            false => rig.looks_after(door, &touched("r")),
+            true => {
+                let ends = rig.now + ms(980);
+                rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+                rig.now - ends
+            }
+        };
+        assert!((ms(4)..=ms(10)).contains(&lag), "{lag:?}");
+        assert_eq!(rig.asked(), 1);
+    }
+}
+
+/// Creates five nodes and a request with the second ticket whose turn will come later. Returns the
+/// node where the request listens for the lock, whose key lives for `ttl`.
+fn before_its_turn(ttl: u64) -> (Rig, usize) {
     let mut rig = answering(SECOND);
     let lock = rig.refused(LONG_WAIT);
     let door = rig.look("r");
@@ -315,16 +341,17 @@ fn who_has_the_second_ticket_comes_later_before_its_turn_too() {
         rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
         for (index, command) in rig.all_sent() {
             let is_mark = command.starts_with("SET redbolt:wanted:");
-            let answer = if is_mark { "+OK".to_owned() } else { of_owner(rig.now, &command) };
+            let is_last = command == "PTTL r" && rig.opts_in[index][1];
+            let answer = match is_mark {
+                true => "+OK".to_owned(),
+                false if is_last => format!(":{ttl}"),
+                false => of_owner(rig.now, &command),
+            };
             rig.reply(index, &answer);
-            if command == "PTTL r" && rig.opts_in[index][1] {
+            if is_last {
                 door = Some(index);
             }
         }
     }
-    let door = door.expect("it listens");
-    rig.listens_on(ms(20));
-    let lag = rig.looks_after(door, &touched("r"));
-    assert!((ms(4)..=ms(9)).contains(&lag), "{lag:?}");
-    assert_eq!(rig.asked(), 1);
+    (rig, door.expect("it listens"))
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// What gives the ticket with this number back.
-fn back(number: u64) -> String {
+pub(super) fn back(number: u64) -> String {
     format!("EVALSHA release 1 redbolt:next:{number:016x}:r ticket: ticket: tick")
 }
 
