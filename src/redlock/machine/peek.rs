@@ -27,23 +27,31 @@ use crate::time::Instant;
 const LONGEST: Duration = Duration::from_secs(3);
 
 impl Redlock {
-    /// Lets a request pause that has done something else before.
+    /// Lets a request pause that has done something else before. Many can begin at one moment, so
+    /// the first peek comes at any time.
     pub(super) fn begin_pause(&mut self, now: Instant, slot: u32, until: Instant) {
         if self.table.door(slot).is_some() {
             self.table.door_mut(slot).peeks_mut().end_round();
         }
-        self.pause(now, slot, until);
+        self.pause_with(now, slot, until, Duration::ZERO);
     }
 
-    /// Lets a request pause until then. Whoever listens for long peeks meanwhile.
+    /// Lets a request pause until then.
     pub(super) fn pause(&mut self, now: Instant, slot: u32, until: Instant) {
+        self.pause_with(now, slot, until, LONGEST / 4 * 3);
+    }
+
+    /// Lets a request pause until then. Whoever listens for long peeks meanwhile, after `least`
+    /// and the longest time between two peeks at the most.
+    fn pause_with(&mut self, now: Instant, slot: u32, until: Instant, least: Duration) {
         let mut due = until;
         if self.table.door(slot).is_some() {
             let door = self.table.door_mut(slot);
             door.peeks_mut().pause_until(until);
             if door.listens_for_long() {
-                let nanos = u64::try_from(LONGEST.as_nanos()).unwrap_or(u64::MAX);
-                due = due.min(now + Duration::from_nanos(self.rng.u64(nanos / 4 * 3..=nanos)));
+                let [least, most] =
+                    [least, LONGEST].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+                due = due.min(now + Duration::from_nanos(self.rng.u64(least..=most)));
             }
         }
         self.schedule(slot, due);

@@ -158,7 +158,7 @@ impl Redlock {
             (Request::Ticket(ticket, nth), _) => {
                 let is_drawn = Vote::read(value)? == Vote::Granted;
                 self.request_answered(now, id, sent, request);
-                self.handle_ticket(now, (ticket, nth), is_drawn.then_some(sent));
+                self.handle_ticket(now, id, (ticket, nth), is_drawn.then_some(sent));
             }
             (Request::TicketTtl(ticket), Value::Integer(millis)) => {
                 self.request_answered(now, id, sent, request);

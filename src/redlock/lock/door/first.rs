@@ -1,9 +1,11 @@
 //! Whether a request goes first when a long owner lets go: what it does with a [`Ticket`].
 
+use core::mem;
 use core::time::Duration;
 
 use super::Door;
 use super::ticket::Ticket;
+use crate::redlock::node_set::NodeId;
 use crate::time::Instant;
 
 /// The shortest time until a request with a ticket goes first again: less than from one extension
@@ -23,18 +25,22 @@ impl Door {
 
     /// Takes the ticket that the request has drawn, and the token behind which it lies.
     pub(crate) fn take_ticket(&mut self, now: Instant) -> Option<(u64, Ticket)> {
-        let (token, ticket) = (self.ticket_token, self.ticket);
-        if !ticket.is_drawn(now) {
-            return None;
-        }
-        self.ticket = Ticket::Unknown;
-        Some((token, ticket))
+        let is_drawn = self.ticket.is_drawn(now);
+        is_drawn.then(|| (self.ticket_token, mem::take(&mut self.ticket)))
     }
 
-    /// Takes the same if the usual node shows another token now.
-    pub(crate) fn take_old_ticket(&mut self, now: Instant) -> Option<(u64, Ticket)> {
+    /// Takes what is known of the tickets that somebody has drawn: the token behind which they lie,
+    /// and the node.
+    pub(crate) fn take_first_ticket(&mut self, now: Instant) -> Option<(u64, NodeId)> {
+        let at = self.ticket.place(now)?;
+        self.ticket = Ticket::Unknown;
+        Some((self.ticket_token, at))
+    }
+
+    /// Takes the same if the request has one of the two, and the usual node shows another token.
+    pub(crate) fn take_old_ticket(&mut self, now: Instant) -> Option<(u64, NodeId)> {
         let is_old = !self.is_elsewhere && self.ticket_token != self.token;
-        if is_old { self.take_ticket(now) } else { None }
+        if is_old && self.ticket.is_drawn(now) { self.take_first_ticket(now) } else { None }
     }
 
     /// Lets the request go first, if it has the ticket and has not gone first in vain just now: a

@@ -1,5 +1,6 @@
 //! What a request knows of the tickets that lie behind the token of an owner.
 
+use crate::redlock::node_set::NodeId;
 use crate::time::Instant;
 
 /// Whether a request goes first when the owner lets go.
@@ -10,12 +11,12 @@ pub(crate) enum Ticket {
     Unknown,
     /// Nobody had the first ticket when the request asked for its end.
     Free,
-    /// The request goes first, until the ticket ends.
-    First { ends: Instant },
+    /// The request goes first, until the ticket ends. The ticket lies at this node.
+    First { ends: Instant, at: NodeId },
     /// Somebody else goes first, and this request a little later, until then.
-    Second { ends: Instant },
+    Second { ends: Instant, at: NodeId },
     /// Others go first, until then at the latest.
-    Gone { ends: Instant },
+    Gone { ends: Instant, at: NodeId },
     /// The node gives no tickets, and is not asked again before then.
     Refused { ends: Instant },
 }
@@ -24,9 +25,9 @@ impl Ticket {
     pub(crate) fn is_known(self, now: Instant) -> bool {
         match self {
             Self::Unknown | Self::Free => false,
-            Self::First { ends }
-            | Self::Second { ends }
-            | Self::Gone { ends }
+            Self::First { ends, .. }
+            | Self::Second { ends, .. }
+            | Self::Gone { ends, .. }
             | Self::Refused { ends } => now < ends,
         }
     }
@@ -44,6 +45,16 @@ impl Ticket {
     /// a ticket, and one that is given none.
     pub(crate) fn hears_of_lock(self, now: Instant) -> bool {
         !matches!(self, Self::Gone { .. }) && self.is_known(now)
+    }
+
+    /// Returns the node at which somebody has drawn the tickets.
+    pub(crate) fn place(self, now: Instant) -> Option<NodeId> {
+        match self {
+            Self::First { ends, at } | Self::Second { ends, at } | Self::Gone { ends, at } => {
+                (now < ends).then_some(at)
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether the request has one of the two tickets.

@@ -100,7 +100,7 @@ impl Redlock {
     /// tell before. A ticket that ends soon is not worth that.
     fn pause_apart(&mut self, now: Instant, id: NodeId, slot: u32, life: Duration) {
         let ends = now + life.min(self.life(now, slot));
-        self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
+        self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends, at: id });
         if life < LEAST_LIFE {
             return;
         }

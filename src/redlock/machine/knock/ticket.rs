@@ -20,6 +20,7 @@ use crate::redlock::lock::door::ticket::Ticket;
 use crate::redlock::machine::Redlock;
 use crate::redlock::millis::Millis;
 use crate::redlock::node::request::{Nth, Request, TicketRequest};
+use crate::redlock::node_set::NodeId;
 use crate::redlock::wire::server_error::ServerError;
 use crate::redlock::wire::ticket;
 use crate::time::Instant;
@@ -84,6 +85,7 @@ impl Redlock {
     pub(in super::super) fn handle_ticket(
         &mut self,
         now: Instant,
+        id: NodeId,
         (request, nth): (TicketRequest, Nth),
         drawn: Option<Instant>,
     ) {
@@ -91,19 +93,19 @@ impl Redlock {
         if let (true, Some(sent)) = (self.is_of_use(request), drawn) {
             let ends = sent + self.life(now, slot);
             self.table.door_mut(slot).learn_ticket(match nth {
-                Nth::First => Ticket::First { ends },
-                Nth::Second => Ticket::Second { ends },
+                Nth::First => Ticket::First { ends, at: id },
+                Nth::Second => Ticket::Second { ends, at: id },
             });
             self.listen_for_lock(now, slot);
         } else if drawn.is_some() {
             // Behind a token that was seen still earlier, the ticket ends by itself.
             let seen = self.table.door(slot).map(Door::last_tokens).unwrap_or_default();
             if let Some(token) = seen.into_iter().find(|token| half(*token) == request.token) {
-                self.take_away(now, slot, number(token, nth));
+                self.take_away(now, slot, id, number(token, nth));
             }
         } else if self.is_of_use(request) && !self.knows_tickets(now, slot) {
             let ends = now + self.life(now, slot);
-            self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends });
+            self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends, at: id });
             match nth {
                 Nth::First => self.draw_ticket(now, slot, Nth::Second),
                 Nth::Second => self.listen_apart(now, slot),
@@ -196,22 +198,30 @@ impl Redlock {
                 Ticket::Second { .. } => Nth::Second,
                 _ => Nth::First,
             };
-            self.take_away(now, slot, number(token, nth));
+            let place = ticket.place(now);
+            place.into_iter().for_each(|id| self.take_away(now, slot, id, number(token, nth)));
         }
     }
 
-    /// Takes the first ticket away if the request has one of the two and the owner has let go: the
-    /// request has the lock. Those who listen apart are told.
+    /// Takes the first ticket away, whoever has drawn it: the owner has let go, and the request has
+    /// the lock. Those who listen apart are told.
     pub(in super::super) fn end_tickets(&mut self, now: Instant, slot: u32) {
-        if let Some((token, _)) = self.take_ticket(now, slot) {
-            self.take_away(now, slot, number(token, Nth::First));
+        if self.table.door(slot).is_some() {
+            let first = self.table.door_mut(slot).take_first_ticket(now);
+            self.end_first(now, slot, first);
         }
     }
 
-    /// The same if the node at which all look shows another owner.
+    /// The same if the request has one of the tickets, and the node at which all look shows another
+    /// owner.
     pub(in super::super) fn end_old_tickets(&mut self, now: Instant, slot: u32) {
-        if let Some((token, _)) = self.table.door_mut(slot).take_old_ticket(now) {
-            self.take_away(now, slot, number(token, Nth::First));
+        let first = self.table.door_mut(slot).take_old_ticket(now);
+        self.end_first(now, slot, first);
+    }
+
+    fn end_first(&mut self, now: Instant, slot: u32, first: Option<(u64, NodeId)>) {
+        if let Some((token, id)) = first {
+            self.take_away(now, slot, id, number(token, Nth::First));
         }
     }
 
@@ -220,12 +230,15 @@ impl Redlock {
         self.table.door_mut(slot).take_ticket(now)
     }
 
-    /// Takes a ticket away at the node that gives them now. A node that does not know the script
-    /// yet, or that gave none, keeps its ticket until that ends.
-    fn take_away(&mut self, now: Instant, slot: u32, number: u64) {
-        self.at_door(now, (slot, 0), 0, Request::TicketBack, |native, out, prefix, key| {
-            ticket::give_back(out, native, &ticket::name(prefix, key, number));
-        });
+    /// Takes a ticket away at its node, which may have no vote at the moment. A node that does not
+    /// know the script yet, or whose session has ended, keeps the ticket until that ends.
+    fn take_away(&mut self, now: Instant, slot: u32, id: NodeId, number: u64) {
+        if self.nodes[id].is_ready() {
+            let request = Request::TicketBack;
+            self.send_about(now, id, (slot, 0), request, |native, out, prefix, key| {
+                ticket::give_back(out, native, &ticket::name(prefix, key, number));
+            });
+        }
     }
 
     /// Returns how long a ticket lives that is drawn now: it ends with the wait of its owner.

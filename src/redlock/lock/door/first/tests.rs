@@ -1,15 +1,16 @@
 use super::super::tests::after;
 use super::*;
+use crate::redlock::node_set::NodeId;
 
 #[test]
 fn who_has_a_ticket_goes_first_or_second_until_its_end_and_others_behind() {
-    let ends = after(10);
+    let (ends, at) = (after(10), NodeId::new(0).expect("there is one"));
     let rows = [
         (Ticket::Unknown, [false; 4]),
         (Ticket::Free, [false; 4]),
-        (Ticket::First { ends }, [true, false, true, true]),
-        (Ticket::Second { ends }, [false, true, true, true]),
-        (Ticket::Gone { ends }, [false, true, false, false]),
+        (Ticket::First { ends, at }, [true, false, true, true]),
+        (Ticket::Second { ends, at }, [false, true, true, true]),
+        (Ticket::Gone { ends, at }, [false, true, false, false]),
         (Ticket::Refused { ends }, [false, false, true, false]),
     ];
     for (ticket, expected) in rows {
@@ -38,7 +39,10 @@ fn a_ticket_counts_behind_its_own_token_alone() {
         door.saw(after(0), owner);
         (1..4).for_each(|number| door.look(after(0), number, false, false));
         (1..4).for_each(|_| door.saw(after(0), owner));
-        door.learn_ticket(Ticket::First { ends: after(9) });
+        door.learn_ticket(Ticket::First {
+            ends: after(9),
+            at: NodeId::new(0).expect("there is one"),
+        });
         let token = door.token();
         if is_usual {
             // Every fourth look goes to another node, and the next one does not.

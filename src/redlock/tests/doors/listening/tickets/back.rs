@@ -1,6 +1,6 @@
 //! Tickets that nobody has any use for go back, and those who listen to one are told.
 
-use super::*;
+use super::{apart, *};
 
 /// What gives the ticket with this number back.
 pub(super) fn back(number: u64) -> String {
@@ -36,6 +36,44 @@ fn a_request_that_has_the_lock_or_sees_another_owner_takes_the_first_ticket_away
             assert_eq!(given, 1, "{ticket:?} {is_granted}: {sent:?}");
         }
     }
+}
+
+/// Those who listen apart do so at the node that gave the ticket, and would wait for a peek.
+#[test]
+fn a_ticket_goes_back_to_its_node_which_may_have_no_vote_any_more() {
+    let mut rig = answering(None);
+    rig.refused(LONG_WAIT);
+    let (at, command, _) = rig.until_ticket();
+    rig.reply(at, "+OK");
+    let door = rig.listens_at_once();
+    rig.looks_after(door, &touched("r"));
+    assert_eq!(rig.asked(), 5);
+    rig.reply(at, "-OOM command not allowed");
+    (0..5).filter(|index| *index != at).for_each(|index| rig.reply(index, "+OK"));
+    assert!(matches!(rig.event(), Event::Acquired { .. }));
+    let sent = rig.all_sent();
+    let name = command.split(' ').nth(1).expect("a name");
+    let expected = (at, format!("EVALSHA release 1 {name} ticket: ticket: tick"));
+    assert_eq!(sent.iter().filter(|sent| **sent == expected).count(), 1, "{sent:?}");
+}
+
+/// Its owner is gone, or would have had the lock: the others would listen to it for half a minute.
+#[test]
+fn who_has_the_lock_takes_the_ticket_of_somebody_else_away_too() {
+    let (mut rig, door, name) = apart::apart();
+    let mut given = Vec::new();
+    while rig.redlock.counters().acquired == 0 {
+        rig.until(|rig| (0..5).any(|index| rig.has_output(index)));
+        for (index, command) in rig.all_sent() {
+            rig.reply(index, if command.starts_with("SET r ") { "+OK" } else { "$0\r\n" });
+            given.extend(command.contains("next:").then_some((index, command)));
+        }
+    }
+    for (index, command) in rig.all_sent() {
+        given.extend(command.contains("next:").then_some((index, command)));
+    }
+    let expected = format!("EVALSHA release 1 {name} ticket: ticket: tick");
+    assert_eq!(given, [(door, expected)]);
 }
 
 /// The other one is still there, and would go first as well as the next one.
