@@ -4,6 +4,7 @@
 # Starts five redis-server processes on the last processor, runs everything once a round in turn on
 # the first one, and prints the medians of the rounds and of what each round compares. What is "free"
 # is pinned to nothing, servers neither. The last run keeps 100,000 locks alive for a minute.
+# `SECONDS_EACH` says how long each of the others takes (2).
 # What contention costs is the business of benches/contend.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -8,7 +8,7 @@
 # `contend.sh` alone takes some ten minutes, with 300 s for `engines`.
 #
 #   house      100 threads, then 100 tasks, of one client want one resource and hold it for nothing,
-#              on loopback and then through a proxy that makes the round trip 1 ms.
+#              so that the lock stays in the house, on loopback and then through a proxy that makes the round trip 1 ms.
 #              --seconds 3 --threads 100 --tasks 100 --hold 0 --rtt 1ms
 #   processes  10 processes of one client with 10 threads each want one resource.
 #              --seconds 60 --hold 5ms --processes 10 --threads 10 --clients 1 --rtt 0
@@ -55,13 +55,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # The head of this file, without servers.
-[[ " $* " != *" --help "* ]] || exec sed -nE '2,/^set/s/^# ?//p' benches/contend.sh
+[[ " $* " != *" --help "* && " $* " != *" -h "* ]] || exec sed -nE '2,/^set/s/^# ?//p' benches/contend.sh
 . benches/common/servers.sh
 
 FIRST_PORT=${FIRST_PORT:-7601}
 
 main() {
     local scenario
+    case ${1:-house} in
+        house | processes | engines | idle | sets) ;;
+        *) fail "no scenario is called $1: house, processes, engines, idle and sets are possible" ;;
+    esac
     need_servers
     cargo bench --locked --bench contend --no-run
     driver=$(cargo bench --locked --bench contend --no-run 2>&1 |

@@ -6,7 +6,7 @@
 # client and in the five servers together. Behind each figure is the median of its ratios to that of
 # one engine in the same round, with the least and the most. The client is pinned to the first
 # processor, where more engines can only cost; what is "free" is pinned to nothing, servers neither.
-# `BIN` names another redbolt to be measured.
+# `SECONDS_EACH` says how long each takes (2), and `BIN` names another redbolt to be measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benches/common/servers.sh

@@ -8,7 +8,8 @@
 # round with `--ask all` and once with `--ask majority`, in turn. Printed are the medians of the
 # rounds, with the least and the most: the p50, p99 and greatest latency of an acquire in ms, the p99
 # of a majority less that of all nodes in the same round, and how many locks of all rounds failed or
-# were not done at the end. The shortest hedge is 1 ms. `BIN` names another redbolt to be measured.
+# were not done at the end. The shortest hedge is 1 ms. `SECONDS_EACH` says how long each takes
+# (3), `RATE` how many locks a second (2000), and `BIN` names another redbolt to be measured.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . benches/common/servers.sh

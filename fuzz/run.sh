@@ -17,6 +17,16 @@ cd "$(dirname "$0")"
 
 . ./cargo-fuzz.sh
 
+case ${1:-60} in
+    -h | --help)
+        sed -nE '2,/^set/s/^# ?//p' run.sh
+        exit
+        ;;
+    0* | *[!0-9]*)
+        echo "$1 seconds: a whole number above 0 is possible" >&2
+        exit 1
+        ;;
+esac
 seconds=${1:-60}
 shift || true
 targets=("$@")

@@ -13,6 +13,12 @@ policy_is_ours=no
 folder=
 
 main() {
+    case ${1:-} in
+        -h | --help)
+            sed -nE '2,/^set/s/^# ?//p' "$0"
+            return
+            ;;
+    esac
     cd "$(dirname "$0")/.."
     trap clean_up EXIT
     trap 'exit 130' INT

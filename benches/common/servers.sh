@@ -11,7 +11,10 @@ begin() {
             exit
             ;;
     esac
+    [ $# -le 1 ] || fail "$2 is too much: $0 takes a number of rounds, and variables"
     [[ ${1:-1} =~ ^[1-9][0-9]{0,3}$ ]] || fail "$1 rounds: between 1 and 9999 are possible"
+    [[ ${SECONDS_EACH:-1} =~ ^[0-9]+(\.[0-9]+)?$ && ${SECONDS_EACH:-1} =~ [1-9] ]] ||
+        fail "SECONDS_EACH is $SECONDS_EACH: a number above 0, such as 0.5, is possible"
     need_servers
 }
 

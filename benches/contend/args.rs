@@ -10,6 +10,10 @@ use crate::Outcome;
 /// The longest measurement.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
+/// The most of whatever is counted, and the most contenders of one scenario.
+pub(crate) const MOST: u32 = 1_000;
+const MOST_CONTENDERS: u32 = 10_000;
+
 /// The options by name, the last of equal names first.
 pub(crate) struct Args {
     options: Vec<(String, String)>,
@@ -42,21 +46,19 @@ impl Args {
     }
 
     /// A number of what there must be, which is not 0.
-    pub(crate) fn count<T: FromStr + Default + PartialEq>(
-        &self,
-        name: &str,
-        default: T,
-    ) -> Outcome<T> {
-        self.text(name).map_or(Ok(default), |text| count(name, text))
+    pub(crate) fn count<T: TryFrom<u32>>(&self, name: &str, default: T) -> Outcome<T> {
+        self.text(name).map_or(Ok(default), |text| count(name, text, MOST))
     }
 
-    /// The same with commas between.
-    pub(crate) fn counts<T: FromStr + Default + PartialEq>(
+    /// The same with commas between, each up to `most`.
+    pub(crate) fn counts<T: TryFrom<u32>>(
         &self,
         name: &str,
         default: &str,
+        most: u32,
     ) -> Outcome<Vec<T>> {
-        self.text(name).unwrap_or(default).split(',').map(|text| count(name, text)).collect()
+        let words = self.text(name).unwrap_or(default).split(',');
+        words.map(|text| count(name, text, most)).collect()
     }
 
     pub(crate) fn duration(&self, name: &str, default: Duration) -> Outcome<Duration> {
@@ -81,7 +83,17 @@ impl Args {
     }
 }
 
-fn count<T: FromStr + Default + PartialEq>(name: &str, text: &str) -> Outcome<T> {
-    let count = text.parse().ok().filter(|count| *count != T::default());
-    count.ok_or_else(|| format!("--{name} has {text}, which is no number above 0").into())
+/// Checks that so many contenders can be started.
+pub(crate) fn check_contenders(contenders: u32) -> Outcome {
+    match contenders {
+        ..=MOST_CONTENDERS => Ok(()),
+        _ => Err(format!("{contenders} contenders, {MOST_CONTENDERS} are possible").into()),
+    }
+}
+
+fn count<T: TryFrom<u32>>(name: &str, text: &str, most: u32) -> Outcome<T> {
+    let count = text.parse().ok().filter(|count| (1..=most).contains(count));
+    count
+        .and_then(|count| T::try_from(count).ok())
+        .ok_or_else(|| format!("--{name} has {text:?}, between 1 and {most} is possible").into())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redbolt::Clock;
 
 use crate::Outcome;
-use crate::args::Args;
+use crate::args::{Args, MOST};
 use crate::census::{Census, Counts};
 use crate::children::Worker;
 use crate::figures::Samples;
@@ -25,7 +25,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 const HOLD: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    for waiters in args.counts("waiters", "30,100")? {
+    for waiters in args.counts("waiters", "30,100", MOST)? {
         measure(args, waiters)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redbolt::Clock;
 
 use crate::Outcome;
-use crate::args::Args;
+use crate::args::{Args, check_contenders};
 use crate::census::{Census, Counts};
 use crate::children::Worker;
 use crate::figures::Figures;
@@ -75,7 +75,8 @@ pub(crate) fn run(args: &Args, defaults: &Defaults) -> Outcome {
     let clients = args.count("clients", defaults.clients)?;
     let threads = args.count("threads", defaults.threads)?;
     let hold = args.duration("hold", defaults.hold)?;
-    let contenders = processes * clients * threads;
+    let contenders = processes.saturating_mul(clients).saturating_mul(threads);
+    check_contenders(contenders)?;
     let trip = Census::round_trip(&nodes)?;
     let fair = (hold + trip) * contenders;
     let mut options = vec![

@@ -8,7 +8,7 @@ use std::time::Duration;
 use redbolt::Clock;
 
 use crate::Outcome;
-use crate::args::Args;
+use crate::args::{Args, check_contenders};
 use crate::children::Worker;
 use crate::figures::Figures;
 use crate::house::{RESOURCE, TTL, WARM_UP};
@@ -21,8 +21,11 @@ const MILLI: f64 = 1e6;
 /// For how long those may go on waiting who wait at the end.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// The most resources of a set: each has a process of its own.
+const MOST_SIZE: u32 = 64;
+
 pub(crate) fn run(args: &Args) -> Outcome {
-    for size in args.counts("sizes", "2,4,8")? {
+    for size in args.counts("sizes", "2,4,8", MOST_SIZE)? {
         measure(args, size)?;
     }
     Ok(())
@@ -32,7 +35,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
 /// want all.
 fn measure(args: &Args, size: u32) -> Outcome {
     let nodes = args.nodes()?;
-    let (singles, sets): (u32, u32) = (args.number("clients", 4)?, args.number("sets", 2)?);
+    let (singles, sets) = (args.count("clients", 4)?, args.count("sets", 2)?);
+    check_contenders(size * singles + sets)?;
     let hold = args.duration("hold", Duration::from_millis(5))?;
     let names: Vec<_> = (0..size).map(|number| format!("{RESOURCE}:{number}")).collect();
     let start = |(resources, clients): (&str, u32)| {

@@ -80,8 +80,10 @@ fn an_error_names_option_and_value() -> Result<(), Failed> {
     let error = args.duration("hold", Duration::ZERO).expect_err("no unit").to_string();
     assert!(error.starts_with("--hold is \"5\", which needs a unit"), "{error}");
     let args = parse(["--waiters", "30,0"]).map_err(|error| error.to_string())?;
-    let error = args.counts::<usize>("waiters", "1").expect_err("nobody waits").to_string();
-    assert_eq!(error, "--waiters has 0, which is no number above 0");
+    let error = args.counts::<u32>("waiters", "1", 50).expect_err("nobody waits").to_string();
+    assert_eq!(error, "--waiters has \"0\", between 1 and 50 is possible");
+    let error = args.counts::<u32>("waiters", "1", 20).expect_err("too many wait").to_string();
+    assert_eq!(error, "--waiters has \"30\", between 1 and 20 is possible");
     for seconds in ["0", "86401"] {
         let args = parse(["--seconds", seconds]).map_err(|error| error.to_string())?;
         let error = args.seconds(3.0).expect_err("out of bounds").to_string();

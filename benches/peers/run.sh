@@ -24,6 +24,7 @@ name=local
 rounds=7
 seconds=0.4
 closed_only=no
+chosen=
 tls=no
 fenced=no
 majority=no
@@ -86,10 +87,10 @@ main() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-            --closed-only) closed_only=yes && shift && continue ;;
-            --tls) tls=yes && shift && continue ;;
-            --fenced) fenced=yes && shift && continue ;;
-            --majority) majority=yes && shift && continue ;;
+            --closed-only) closed_only=yes && choose "$1" && shift && continue ;;
+            --tls) tls=yes && choose "$1" && shift && continue ;;
+            --fenced) fenced=yes && choose "$1" && shift && continue ;;
+            --majority) majority=yes && choose "$1" && shift && continue ;;
             -h | --help)
                 sed -nE '2,/^set/s/^# ?//p' "$here/run.sh"
                 exit
@@ -108,6 +109,12 @@ parse() {
     [[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || die "--rounds is $rounds: 1 to 999 are possible"
     [[ $seconds =~ ^[0-9]+(\.[0-9]+)?$ && $seconds =~ [1-9] ]] ||
         die "--seconds is $seconds: a number above 0, such as 0.4, is possible"
+}
+
+# choose <option>: one that says what is measured, of which there is one.
+choose() {
+    [ -z "$chosen" ] || [ "$chosen" = "$1" ] || die "$chosen and $1 exclude each other"
+    chosen=$1
 }
 
 install_node() {

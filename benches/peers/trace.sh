@@ -64,7 +64,11 @@ parse() {
             --seconds) seconds=${2:?} ;;
             --in-flight) in_flight=${2:?} ;;
             --traces) traces=${2:?} ;;
-            *) fail "unknown option $1" ;;
+            -h | --help)
+                sed -nE '2,/^set/s/^# ?//p' benches/peers/trace.sh
+                exit
+                ;;
+            *) fail "unknown option $1; --help says which there are" ;;
         esac
         shift 2
     done

@@ -52,6 +52,9 @@ pub(crate) struct NodeLine {
     pub(crate) text: String,
     #[serde(skip)]
     pub(crate) can_vote: bool,
+    /// Whether the node is ready, and has answered the last request with an error.
+    #[serde(skip)]
+    pub(crate) refuses: bool,
 }
 
 impl NodeList {
@@ -77,17 +80,22 @@ impl NodeList {
     /// Returns who says more, in a line of its own, of nodes that a configuration keeps out.
     pub(crate) fn way_out(&self) -> &'static str {
         let state = NodeState::Misconfigured.to_string();
-        let is_out = self.lines.iter().any(|line| line.state == state);
+        let is_out = self.lines.iter().any(|line| line.state == state || line.refuses);
         if is_out { "\nredbolt check says what to change" } else { "" }
     }
 
     /// Returns how many nodes can vote and how many are needed, to follow what lacks a quorum;
     /// nothing where there has been a quorum since.
     pub(crate) fn voters(&self) -> String {
-        let can_vote = self.lines.iter().filter(|line| line.can_vote).count();
         let Self { lines, need } = self;
+        let count = |is: fn(&NodeLine) -> bool| lines.iter().filter(|line| is(line)).count();
+        let (can_vote, refuse) = (count(|line| line.can_vote), count(|line| line.refuses));
+        let all = lines.len();
         match can_vote < *need {
-            true => format!(" ({can_vote} of {} can vote, {need} needed)", lines.len()),
+            true if can_vote + refuse >= *need => {
+                format!(" ({refuse} of {all} answered with an error, {need} must agree)")
+            }
+            true => format!(" ({can_vote} of {all} can vote, {need} needed)"),
             false => String::new(),
         }
     }
@@ -182,9 +190,10 @@ fn line(
             Some(NodeOutcome::NoReply) => is_decided,
             outcome => outcome != Some(NodeOutcome::Failed),
         };
+    let refuses = status.state == NodeState::Ready && outcome == Some(NodeOutcome::Failed);
     let (state, status) = shown(status);
     let text = format!("{status}{twin}{wait}{more}{login}{password}{right}");
-    NodeLine { node: address.to_string(), state: state.to_string(), text, can_vote }
+    NodeLine { node: address.to_string(), state: state.to_string(), text, can_vote, refuses }
 }
 
 /// Returns the user whose password is wrong, for the middle of a sentence; nothing for `default`.
@@ -261,6 +270,37 @@ fn says_more(outcome: NodeOutcome) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_that_can_vote_and_refuse_are_told_from_those_that_cannot() {
+        let ready = |can_vote| NodeLine {
+            node: "a:1".to_owned(),
+            state: NodeState::Ready.to_string(),
+            text: "ready".to_owned(),
+            can_vote,
+            refuses: !can_vote,
+        };
+        let down = NodeLine { state: "down".to_owned(), refuses: false, ..ready(false) };
+        let rows = [
+            (
+                [ready(false), ready(false), ready(true)],
+                " (2 of 3 answered with an error, 2 must agree)",
+            ),
+            (
+                [ready(false), ready(false), down.clone()],
+                " (2 of 3 answered with an error, 2 must agree)",
+            ),
+            ([ready(false), down.clone(), down.clone()], " (0 of 3 can vote, 2 needed)"),
+            ([ready(true), down.clone(), down.clone()], " (1 of 3 can vote, 2 needed)"),
+            ([ready(true), ready(true), ready(false)], ""),
+        ];
+        for (lines, expected) in rows {
+            let refuses = lines.iter().any(|line| line.refuses);
+            let list = NodeList::new(lines.into_iter(), 2);
+            assert_eq!(list.voters(), expected);
+            assert_eq!(list.way_out().is_empty(), !refuses);
+        }
+    }
 
     #[test]
     fn an_answer_is_late_only_where_it_was_waited_for() {

@@ -12,12 +12,15 @@ use crate::exit;
 pub(crate) fn print(text: &str) -> ExitCode {
     let mut stdout = io::stdout();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            say(format_args!("cannot write to standard output: {error}"));
-            exit::SOFTWARE.into()
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => lost(&error),
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Tells that a result could not be written. Returns the exit code for that.
+pub(crate) fn lost(error: &io::Error) -> ExitCode {
+    say(format_args!("cannot write to standard output: {error}"));
+    exit::SOFTWARE.into()
 }
 
 /// Prints one message for the person at the terminal.

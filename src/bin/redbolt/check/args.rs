@@ -28,9 +28,9 @@ Examples:
 Each node has a line: its state, as a client finds it that comes now; the server; the median of
 eleven round trips; the uptime; maxmemory-policy; what survives a restart; how far its clock is
 ahead of ours; the rights; and the beginning of the run_id. Columns that do not fit into the
-terminal are left out; --json has everything. Findings come below, each with what to do behind a →:
-what keeps a node from voting (!), and what does not (-). The last line says how many nodes can
-vote, how many of these may fail, and when there will be more.
+terminal, or into 80 columns without one, are left out; --json has everything. Findings come below,
+each with what to do behind a →: what keeps a node from voting (!), and what does not (-). The last
+line says how many nodes can vote, how many of these may fail, and when there will be more.
 
 Nothing is written on any node: no key, no witness, no script. Rights are tried by commands that a
 server refuses for their arguments, so that each check adds some errors to its statistics

@@ -13,6 +13,7 @@ use signal_hook::iterator::Signals;
 use super::code;
 use super::look::{look, written};
 use crate::failure::Failure;
+use crate::output::lost;
 
 /// Clears the terminal, moves to its first line, deletes the rest of a line, and all lines below.
 const CLEAR: &str = "\x1b[2J";
@@ -55,7 +56,8 @@ pub(super) fn run(config: Config, json: bool, pause: Duration) -> Result<ExitCod
         last = Some(code::of(report.verdict()));
         match write(&page) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(ended(last, SIGTERM)),
-            result => result?,
+            Err(error) => return Ok(lost(&error)),
+            Ok(()) => {}
         }
         match news.recv_timeout(pause) {
             Err(RecvTimeoutError::Timeout) => {}

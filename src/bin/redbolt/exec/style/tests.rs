@@ -83,7 +83,7 @@ fn one_of_each() -> Vec<Message<'static>> {
     let (reason, signal, left) = (LostReason::Expired, Signal::KILL, Left::of(Duration::MAX));
     let occupant = || Occupant::Held { holder: "ab…".to_owned(), remaining: SECOND };
     let [node, state] = ["a:1", "down"].map(str::to_owned);
-    let line = NodeLine { node, state, text: "down".to_owned(), can_vote: false };
+    let line = NodeLine { node, state, text: "down".to_owned(), can_vote: false, refuses: false };
     vec![
         Message::QuorumAwaited { left: SECOND, nodes: nodes() },
         Message::NoQuorumYet { left: Left::of(SECOND), nodes: nodes() },
@@ -256,7 +256,10 @@ fn a_text_names_the_resource_and_a_verbose_one_says_when_and_which_process() {
 fn an_end_by_max_hold_names_no_nodes() {
     let nodes = || {
         let [node, state, text] = ["a:1", "down", "down"].map(str::to_owned);
-        NodeList::new([NodeLine { node, state, text, can_vote: false }].into_iter(), 1)
+        NodeList::new(
+            [NodeLine { node, state, text, can_vote: false, refuses: false }].into_iter(),
+            1,
+        )
     };
     for (reason, is_told) in [(LostReason::MaxHold, false), (LostReason::Majority, true)] {
         let ending = Message::Ending { reason, signal: Signal::TERM, nodes: nodes() };
