@@ -284,7 +284,7 @@ impl Redlock {
     }
 
     /// Listens to a node no more, in this session.
-    pub(super) fn listen_no_more(&mut self, now: Instant, id: NodeId) {
+    pub(in crate::redlock) fn listen_no_more(&mut self, now: Instant, id: NodeId) {
         self.nodes[id].tells_nothing();
         self.wake_all(now, id);
     }

@@ -27,8 +27,8 @@ use crate::time::Instant;
 const LONGEST: Duration = Duration::from_secs(3);
 
 impl Redlock {
-    /// Lets a request pause that has done something else before. Many can begin at one moment, so
-    /// the first peek comes at any time.
+    /// Lets a request pause that has done something else before. Many can begin to listen to a
+    /// ticket at one moment, so the first peek comes at any time.
     pub(super) fn begin_pause(&mut self, now: Instant, slot: u32, until: Instant) {
         if self.table.door(slot).is_some() {
             self.table.door_mut(slot).peeks_mut().end_round();

@@ -39,7 +39,7 @@ impl Redlock {
 
     /// Returns the node with the tickets, if it tells what happens to them.
     fn telling_door(&self, now: Instant, slot: u32) -> Option<NodeId> {
-        self.voter_at(now, (slot, 0), 0).filter(|id| self.nodes[*id].tells())
+        self.ticket_node(now, slot).filter(|id| self.nodes[*id].tells())
     }
 
     /// Lets a request listen to the first ticket behind the token that it has seen. Where the node
@@ -53,7 +53,6 @@ impl Redlock {
             return self.listen_for_lock(now, slot);
         };
         let key = (slot, 0);
-        // Both to one node, although the first one may have taken the last room there.
         self.send_about(now, id, key, Request::OptIn, |_, out, _, _| tracking::opt_in(out));
         let request = Request::TicketTtl(TicketRequest { slot, token: half(token) });
         self.send_about(now, id, key, request, |_, out, prefix, key| {
@@ -77,7 +76,7 @@ impl Redlock {
         let pauses = self.is_of_use(request) && self.pauses_for_long(slot);
         if is_awaited && pauses && !self.has_drawn(now, slot) {
             match millis {
-                NOT_THERE => self.find_no_ticket(now, slot),
+                NOT_THERE => self.find_no_ticket(now, id, slot),
                 ..0 => self.go_without_ticket(now, slot),
                 _ => self.pause_apart(now, id, slot, Duration::from_millis(millis.unsigned_abs())),
             }
@@ -86,11 +85,11 @@ impl Redlock {
     }
 
     /// Nobody has the first ticket. The request looks again after its usual pause, and draws one
-    /// then. Where it was just told that the ticket is gone, the node does not say what is true, or
-    /// the owner of the ticket has given it back.
-    fn find_no_ticket(&mut self, now: Instant, slot: u32) {
+    /// then. Where the same node has just told that the ticket is gone, it does not say what is
+    /// true, or the owner of the ticket has given it back.
+    fn find_no_ticket(&mut self, now: Instant, id: NodeId, slot: u32) {
         let door = self.table.door_mut(slot);
-        match door.ticket().goes_behind(now) {
+        match door.ticket().place(now) == Some(id) {
             true => self.go_without_ticket(now, slot),
             false => door.learn_ticket(Ticket::Free),
         }
@@ -101,7 +100,8 @@ impl Redlock {
     fn pause_apart(&mut self, now: Instant, id: NodeId, slot: u32, life: Duration) {
         let ends = now + life.min(self.life(now, slot));
         self.table.door_mut(slot).learn_ticket(Ticket::Gone { ends, at: id });
-        if life < LEAST_LIFE {
+        // The node may have said meanwhile that it does not tell.
+        if life < LEAST_LIFE || !self.nodes[id].tells() {
             return;
         }
         let token = self.table.door(slot).map_or(0, Door::token);

@@ -68,16 +68,24 @@ impl Redlock {
 
     /// Asks for a ticket. All who contend do so at one node, wherever they look.
     fn draw_ticket(&mut self, now: Instant, slot: u32, nth: Nth) {
-        let (Some(door), life) = (self.table.door(slot), self.life(now, slot)) else { return };
+        let (Some(id), life) = (self.ticket_node(now, slot), self.life(now, slot)) else { return };
         if life < LEAST_LIFE {
             return;
         }
-        let token = door.token();
+        let token = self.table.door(slot).map_or(0, Door::token);
         let request = Request::Ticket(TicketRequest { slot, token: half(token) }, nth);
-        let is_sent = self.at_door(now, (slot, 0), 0, request, |_, out, prefix, key| {
+        self.send_about(now, id, (slot, 0), request, |_, out, prefix, key| {
             ticket::draw(out, &ticket::name(prefix, key, number(token, nth)), Millis::of(life));
         });
-        self.table[slot].owed += u32::from(is_sent);
+        self.table[slot].owed += 1;
+    }
+
+    /// Returns the node that gives the tickets: the first voter of the order, whatever room it has.
+    /// All would go to another one for a moment otherwise, and find no ticket there.
+    pub(super) fn ticket_node(&self, now: Instant, slot: u32) -> Option<NodeId> {
+        let key = self.table[slot].names().keys().next()?;
+        let is_voter = |id: &NodeId| self.nodes[*id].can_vote_with_room(now);
+        self.order.at(key, self.nodes().into_iter().filter(is_voter).collect(), 0)
     }
 
     /// Handles what a node says of a ticket: that of the request, which was sent at that time, or
@@ -91,6 +99,8 @@ impl Redlock {
     ) {
         let slot = request.slot;
         if let (true, Some(sent)) = (self.is_of_use(request), drawn) {
+            // That of another node, while this one was late.
+            self.give_ticket_back(now, slot);
             let ends = sent + self.life(now, slot);
             self.table.door_mut(slot).learn_ticket(match nth {
                 Nth::First => Ticket::First { ends, at: id },

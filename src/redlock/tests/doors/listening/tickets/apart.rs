@@ -61,20 +61,13 @@ fn the_first_peeks_of_those_who_listen_to_a_ticket_come_at_any_time() {
     assert!(peeks[39] <= ms(3_000), "{peeks:?}");
 }
 
-/// The first of two requests to the node can take the last room there.
+/// Others ask a node that has room, and find no tickets elsewhere.
 #[test]
-fn who_listens_to_a_ticket_asks_one_node_for_both_whatever_room_there_is() {
+fn all_about_tickets_goes_to_one_node_whatever_room_there_is() {
     let mut rig = telling_as(5, 7, |config| config.max_pipeline = 1);
     rig.ticket = None;
     let lock = rig.refused(LONG_WAIT);
-    for _ in 0..2 {
-        let (at, _, _) = rig.until_ticket();
-        rig.shows_opt_ins = true;
-        rig.reply(at, "$-1");
-    }
-    let sent = rig.all_sent();
-    rig.reply(sent[0].0, ":20000");
-    assert!(sent.len() == 1 && sent[0].1.starts_with("OPTIN PTTL redbolt:next:"), "{sent:?}");
+    rig.listens_apart();
     rig.redlock.cancel(rig.now, lock).expect("it waits");
     rig.events();
     assert_eq!(rig.redlock.in_use(), 0);
@@ -119,6 +112,59 @@ fn who_listens_to_a_ticket_and_has_drawn_one_elsewhere_listens_for_the_lock() {
             rig.listens_at_once();
         }
     }
+}
+
+/// The tickets of one node say nothing of those of another.
+#[test]
+fn who_finds_no_ticket_where_none_was_refused_draws_one() {
+    for is_lost in [true, false] {
+        let mut rig = answering(None);
+        rig.refused(LONG_WAIT);
+        let (at, _, _) = rig.until_ticket();
+        rig.reply(at, "$-1");
+        rig.until_ticket();
+        rig.reply(at, "$-1");
+        assert_eq!(rig.sent(at).len(), 1);
+        if is_lost {
+            // No answer comes, and another node gives the tickets from here on.
+            rig.close(at);
+            let at = loop {
+                let (door, [opts_in, _]) = rig.any_look();
+                assert!(!opts_in);
+                rig.reply(door, &token(0));
+                rig.reply(door, ":60000");
+                let is_asked = |sent: &(usize, String)| sent.1.starts_with("PTTL redbolt:next:");
+                if let Some((at, _)) = rig.all_sent().into_iter().find(is_asked) {
+                    break at;
+                }
+            };
+            let since = rig.now;
+            rig.reply(at, ":-2");
+            rig.until_ticket();
+            assert!(rig.now - since <= ms(1_000), "{:?}", rig.now - since);
+        } else {
+            rig.reply(at, ":-2");
+            let (_, [opts_in, _]) = rig.any_look();
+            assert!(opts_in);
+        }
+    }
+}
+
+/// Another request can have found that out while this one asks.
+#[test]
+fn nobody_listens_to_a_ticket_where_the_node_has_said_that_it_does_not_tell() {
+    let mut rig = answering(None);
+    rig.refused(LONG_WAIT);
+    let (at, _, _) = rig.until_ticket();
+    rig.reply(at, "$-1");
+    rig.until_ticket();
+    rig.reply(at, "$-1");
+    assert_eq!(rig.sent(at).len(), 1);
+    rig.redlock.listen_no_more(rig.now, node(at));
+    rig.reply(at, ":20000");
+    let since = rig.now;
+    rig.any_look();
+    assert!(rig.now - since <= ms(1_000), "{:?}", rig.now - since);
 }
 
 /// Somebody else has the lock: whoever had the tickets is gone, or had no time to say so.

@@ -57,6 +57,22 @@ fn a_ticket_goes_back_to_its_node_which_may_have_no_vote_any_more() {
     assert_eq!(sent.iter().filter(|sent| **sent == expected).count(), 1, "{sent:?}");
 }
 
+/// A node can be late with its answer, and another one gives the tickets meanwhile.
+#[test]
+fn who_has_drawn_tickets_at_two_nodes_gives_one_of_them_back() {
+    let mut rig = answering(None);
+    rig.refused(LONG_WAIT);
+    let (first, _, _) = rig.until_ticket();
+    let (second, command, _) = rig.until_ticket();
+    assert_ne!(first, second);
+    rig.reply(second, "+OK");
+    rig.reply(first, "+OK");
+    let name = command.split(' ').nth(1).expect("a name");
+    let expected = (second, format!("EVALSHA release 1 {name} ticket: ticket: tick"));
+    let sent = rig.all_sent();
+    assert_eq!(sent.iter().filter(|sent| **sent == expected).count(), 1, "{sent:?}");
+}
+
 /// Its owner is gone, or would have had the lock: the others would listen to it for half a minute.
 #[test]
 fn who_has_the_lock_takes_the_ticket_of_somebody_else_away_too() {
