@@ -34,9 +34,9 @@ fn stand(campaign: Campaign) -> Receiver<Result<Leadership, LockError>> {
     told
 }
 
-/// Returns how often keys were read, on all nodes together: a candidate that waits looks at one.
+/// Returns how often a door was looked at, on all nodes together: a candidate that waits does so.
 fn looks(cluster: &Cluster) -> u64 {
-    cluster.iter().map(|node| node.calls("get")).sum()
+    cluster.iter().map(|node| node.calls("getrange")).sum()
 }
 
 /// Waits until a candidate has looked for the leader more than once since `before`.

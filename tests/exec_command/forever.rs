@@ -18,7 +18,7 @@ fn a_lock_that_another_holds_is_waited_for() {
     let holder = start_script(&cluster.addrs(), &[], STAY);
     holder.line("here");
     // Who waits looks at one node, whether the lock is still there.
-    let looks = || cluster.iter().map(|node| node.calls("get")).sum::<u64>();
+    let looks = || cluster.iter().map(|node| node.calls("getrange")).sum::<u64>();
     let before = looks();
     let waiter = start_script(&cluster.addrs(), &["--wait", "forever"], "echo >mine");
     assert!(until(PATIENCE, || looks() > before + 3), "nobody looks");
