@@ -11,6 +11,19 @@ pub(super) fn apart() -> (Rig, usize, String) {
     (rig, door, name)
 }
 
+/// Creates five nodes and a request that asks for the end of a ticket. Returns the node, too.
+fn asking() -> (Rig, usize) {
+    let mut rig = answering(None);
+    rig.refused(LONG_WAIT);
+    for _ in 0..2 {
+        let (at, _, _) = rig.until_ticket();
+        rig.reply(at, "$-1");
+    }
+    let sent = rig.all_sent();
+    assert!(sent.len() == 1 && sent[0].1.starts_with("PTTL redbolt:next:"), "{sent:?}");
+    (rig, sent[0].0)
+}
+
 impl Rig {
     /// Lets the one request want tickets in vain. Returns the node, and the ticket to which the
     /// request listens then.
@@ -118,13 +131,7 @@ fn who_listens_to_a_ticket_and_has_drawn_one_elsewhere_listens_for_the_lock() {
 #[test]
 fn who_finds_no_ticket_where_none_was_refused_draws_one() {
     for is_lost in [true, false] {
-        let mut rig = answering(None);
-        rig.refused(LONG_WAIT);
-        let (at, _, _) = rig.until_ticket();
-        rig.reply(at, "$-1");
-        rig.until_ticket();
-        rig.reply(at, "$-1");
-        assert_eq!(rig.sent(at).len(), 1);
+        let (mut rig, at) = asking();
         if is_lost {
             // No answer comes, and another node gives the tickets from here on.
             rig.close(at);
@@ -153,13 +160,7 @@ fn who_finds_no_ticket_where_none_was_refused_draws_one() {
 /// Another request can have found that out while this one asks.
 #[test]
 fn nobody_listens_to_a_ticket_where_the_node_has_said_that_it_does_not_tell() {
-    let mut rig = answering(None);
-    rig.refused(LONG_WAIT);
-    let (at, _, _) = rig.until_ticket();
-    rig.reply(at, "$-1");
-    rig.until_ticket();
-    rig.reply(at, "$-1");
-    assert_eq!(rig.sent(at).len(), 1);
+    let (mut rig, at) = asking();
     rig.redlock.listen_no_more(rig.now, node(at));
     rig.reply(at, ":20000");
     let since = rig.now;
@@ -213,13 +214,7 @@ fn where_the_node_of_the_tickets_tells_nothing_all_listen_for_the_lock() {
 #[test]
 fn who_is_not_told_the_end_of_a_ticket_listens_for_the_lock_or_looks_as_ever() {
     for (ttl, is_for_lock) in [("-ERR what", true), (":-1", true), (":-2", true), (":1", false)] {
-        let mut rig = answering(None);
-        rig.refused(LONG_WAIT);
-        let (at, _, _) = rig.until_ticket();
-        rig.reply(at, "$-1");
-        rig.until_ticket();
-        rig.reply(at, "$-1");
-        assert_eq!(rig.sent(at).len(), 1);
+        let (mut rig, at) = asking();
         let told = rig.now;
         rig.reply(at, ttl);
         let (_, [opts_in, _]) = rig.any_look();
