@@ -221,18 +221,19 @@ impl Redlock {
     }
 
     /// Sends a request about the key of a lock with this index to the voter with this place in its
-    /// order. Returns `false` where there is none.
-    pub(super) fn at_door(
+    /// order, if there is one.
+    fn at_door(
         &mut self,
         now: Instant,
         (slot, index): (u32, usize),
         place: usize,
         request: Request,
         encode: impl Fn(Option<Native>, &mut BytesMut, &[u8], &[u8]),
-    ) -> bool {
-        let Some(id) = self.voter_at(now, (slot, index), place) else { return false };
-        self.send_about(now, id, (slot, index), request, encode);
-        true
+    ) {
+        let key = self.table[slot].names().keys().nth(index).unwrap_or_default();
+        if let Some(id) = self.order.at(key, self.voters(now), place) {
+            self.send_about(now, id, (slot, index), request, encode);
+        }
     }
 
     /// Sends a request about the key of a lock with this index to a node.
@@ -249,16 +250,5 @@ impl Redlock {
         self.scratch.clear();
         encode(node.native, &mut self.scratch, &self.config.prefix, key);
         node.send(&self.scratch, Expected { request, sent: now });
-    }
-
-    /// Returns the voter with this place in the order of a key of a lock.
-    pub(super) fn voter_at(
-        &self,
-        now: Instant,
-        (slot, index): (u32, usize),
-        place: usize,
-    ) -> Option<NodeId> {
-        let key = self.table[slot].names().keys().nth(index)?;
-        self.order.at(key, self.voters(now), place)
     }
 }

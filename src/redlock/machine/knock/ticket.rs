@@ -208,8 +208,9 @@ impl Redlock {
                 Ticket::Second { .. } => Nth::Second,
                 _ => Nth::First,
             };
-            let place = ticket.place(now);
-            place.into_iter().for_each(|id| self.take_away(now, slot, id, number(token, nth)));
+            if let Some(id) = ticket.place(now) {
+                self.take_away(now, slot, id, number(token, nth));
+            }
         }
     }
 
